@@ -1,0 +1,92 @@
+//! Samples of both sides with their names and labels.
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, GraphFrame, GraphRule};
+use crate::samples::{Samples, Side};
+use crate::scalar::Scalar;
+
+/// What is to be predicted, one value per row sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Class of each row as a position in `names`; `None` where unknown.
+    Classes {
+        /// Class names in order of first appearance, or numeric order for whole numbers.
+        names: Vec<String>,
+        /// One entry per row.
+        codes: Vec<Option<u32>>,
+    },
+    /// Real values; NaN where unknown.
+    Values(Vec<f64>),
+}
+
+/// Row samples X, column samples Z and what is known about them.
+///
+/// `z = None` means that the kernel runs over X twice, or that X itself is G for the precomputed kernel.
+#[derive(Clone, Debug)]
+pub struct Dataset<T> {
+    /// Row samples.
+    pub x: Samples<T>,
+    /// Column samples.
+    pub z: Option<Samples<T>>,
+    /// Labels of the row samples.
+    pub y: Option<Target>,
+    /// Names of the row samples; `None`: 0, 1, 2, …
+    pub row_ids: Option<Vec<String>>,
+    /// Names of the column samples; `None`: 0, 1, 2, …
+    pub col_ids: Option<Vec<String>>,
+    /// The graph the samples come from.
+    pub frame: Option<GraphFrame>,
+}
+
+impl<T: Scalar> Dataset<T> {
+    /// Row samples alone.
+    pub fn new(x: Samples<T>) -> Self {
+        Dataset { x, z: None, y: None, row_ids: None, col_ids: None, frame: None }
+    }
+
+    /// Two sample sets.
+    pub fn two_sided(x: Samples<T>, z: Samples<T>) -> Self {
+        Dataset { z: Some(z), ..Dataset::new(x) }
+    }
+
+    /// The nodes of a graph: x_i is row i and z_j column j of the graph's matrix.
+    pub fn from_graph(graph: &Graph, rule: &GraphRule) -> Result<Self> {
+        let (p, sums) = graph.matrix(rule)?;
+        let ids = graph.ids().to_vec();
+        let z = Samples::Sparse(p.transpose());
+        Ok(Dataset {
+            x: Samples::Sparse(p),
+            z: Some(z),
+            y: None,
+            row_ids: Some(ids.clone()),
+            col_ids: Some(ids.clone()),
+            frame: Some(GraphFrame { rule: rule.clone(), ids, sums }),
+        })
+    }
+
+    /// The rows of a matrix against its columns.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless the matrix is square: otherwise rows and columns have different widths.
+    pub fn from_matrix(a: Samples<T>) -> Result<Self> {
+        let (n, m) = (a.count(), a.width());
+        if n != m {
+            return Err(Error::shape(
+                "the matrix",
+                "square, so that its rows can be compared with its columns",
+                format!("{n} x {m}"),
+            ));
+        }
+        let z = a.transpose();
+        Ok(Dataset::two_sided(a, z))
+    }
+
+    /// The name of a sample as it is written to files.
+    pub fn id(&self, side: Side, index: usize) -> String {
+        let ids = match side {
+            Side::Row => &self.row_ids,
+            Side::Col => &self.col_ids,
+        };
+        ids.as_ref().map_or_else(|| index.to_string(), |names| names[index].clone())
+    }
+}

@@ -1,0 +1,166 @@
+//! One error type for the whole library: fields instead of prose.
+
+/// Result of everything that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, with the values a user needs to mend it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Sizes that should agree do not.
+    #[error("{what} is {got} but must be {expected}")]
+    Shape {
+        /// Which size.
+        what: String,
+        /// The size that would fit.
+        expected: String,
+        /// The size that was given.
+        got: String,
+    },
+    /// A parameter outside its range.
+    #[error("`{name}` is {value} but must be {allowed}")]
+    Param {
+        /// Parameter name as the user writes it.
+        name: &'static str,
+        /// The offending value.
+        value: String,
+        /// The allowed range in words.
+        allowed: String,
+    },
+    /// NaN or infinity in the data.
+    #[error("{what} contains {value} at row {row}, column {col}")]
+    NotFinite {
+        /// Which data.
+        what: String,
+        /// `NaN` or `inf`.
+        value: String,
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        col: usize,
+    },
+    /// A name that is not in a registry.
+    #[error("no {kind} `{name}`{}; known: {}", suggestion(name, known), known.join(", "))]
+    Unknown {
+        /// What kind of thing was looked up.
+        kind: &'static str,
+        /// The name that was given.
+        name: String,
+        /// All names.
+        known: Vec<String>,
+    },
+    /// A file whose contents cannot be understood.
+    #[error("{path}: {reason}")]
+    Parse {
+        /// The file, with a line number where there is one.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A singular system.
+    #[error("{what} is singular")]
+    Singular {
+        /// Which system.
+        what: String,
+    },
+    /// More memory than allowed would be needed.
+    #[error("{what} needs {} but {} are allowed; {advice}", bytes(*needed), bytes(*available))]
+    Memory {
+        /// What would be allocated.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes allowed.
+        available: u64,
+        /// What the user can do.
+        advice: String,
+    },
+    /// A model file that cannot be read.
+    #[error("{path}: {reason}")]
+    Archive {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file that cannot be opened, read or written.
+    #[error("{path}: {}", plain(source))]
+    Io {
+        /// The file.
+        path: String,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The work was cancelled through [`crate::Watch::cancel`].
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// [`Error::Param`] from displayable parts.
+    pub fn param(name: &'static str, value: impl ToString, allowed: impl Into<String>) -> Self {
+        Error::Param { name, value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// [`Error::Shape`] from displayable parts.
+    pub fn shape(what: impl Into<String>, expected: impl ToString, got: impl ToString) -> Self {
+        Error::Shape { what: what.into(), expected: expected.to_string(), got: got.to_string() }
+    }
+
+    /// [`Error::Io`] that names the file.
+    pub fn io(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
+        Error::Io { path: path.as_ref().display().to_string(), source }
+    }
+
+    /// [`Error::Parse`] that names the file.
+    pub fn parse(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Error::Parse { path: path.into(), reason: reason.into() }
+    }
+}
+
+/// A byte count as a person writes it.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+fn suggestion(name: &str, known: &[String]) -> String {
+    known
+        .iter()
+        .map(|k| (strsim::jaro_winkler(name, k), k))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or(String::new(), |(_, k)| format!(" (did you mean `{k}`?)"))
+}
+
+fn plain(source: &std::io::Error) -> String {
+    match source.kind() {
+        std::io::ErrorKind::NotFound => "no such file or directory".into(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => source.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_get_a_suggestion() {
+        let known = vec!["rbf".to_string(), "laplacian".to_string()];
+        let text = Error::Unknown { kind: "kernel", name: "laplacien".into(), known }.to_string();
+        assert_eq!(text, "no kernel `laplacien` (did you mean `laplacian`?); known: rbf, laplacian");
+    }
+
+    #[test]
+    fn byte_counts_are_readable() {
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(3_100_000_000), "3.1 GB");
+    }
+}

@@ -1,0 +1,469 @@
+//! Samples: dense rows or sparse rows (CSR).
+
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+/// The side of G: its rows (X, U) or its columns (Z, V).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Row side: samples X, vectors U.
+    Row,
+    /// Column side: samples Z, vectors V.
+    Col,
+}
+
+/// Compressed sparse rows: row i holds `indices[indptr[i]..indptr[i+1]]`, ascending, without duplicates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr<T> {
+    ncols: usize,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Scalar> Csr<T> {
+    /// Takes over the three arrays of the format after checking them.
+    pub fn new(ncols: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
+        let bad = |what: &str, got: String| Err(Error::shape(what, "consistent", got));
+        if indptr.first() != Some(&0) || indptr.windows(2).any(|w| w[0] > w[1]) {
+            return bad("row pointer array", "not ascending from 0".into());
+        }
+        if indptr.last() != Some(&indices.len()) || indices.len() != values.len() {
+            return bad("sparse array lengths", format!("{} indices, {} values", indices.len(), values.len()));
+        }
+        let csr = Csr { ncols, indptr, indices, values };
+        for i in 0..csr.nrows() {
+            let (cols, _) = csr.row(i);
+            let ascending = cols.windows(2).all(|w| w[0] < w[1]);
+            if !ascending || cols.last().is_some_and(|&c| c as usize >= ncols) {
+                return bad("column indices", format!("out of order or range in row {i}"));
+            }
+        }
+        Ok(csr)
+    }
+
+    /// Collects `(row, column, value)` entries; equal positions are added up.
+    pub fn from_triplets(nrows: usize, ncols: usize, entries: &[(u32, u32, T)]) -> Self {
+        let mut indptr = vec![0usize; nrows + 1];
+        for &(i, j, _) in entries {
+            assert!((i as usize) < nrows && (j as usize) < ncols, "entry ({i}, {j}) outside {nrows} x {ncols}");
+            indptr[i as usize + 1] += 1;
+        }
+        for i in 0..nrows {
+            indptr[i + 1] += indptr[i];
+        }
+        let mut next = indptr.clone();
+        let mut cells = vec![(0u32, T::zero()); entries.len()];
+        for &(i, j, v) in entries {
+            cells[next[i as usize]] = (j, v);
+            next[i as usize] += 1;
+        }
+        let mut csr = Csr { ncols, indptr: vec![0], indices: Vec::new(), values: Vec::new() };
+        for i in 0..nrows {
+            let row = &mut cells[indptr[i]..indptr[i + 1]];
+            row.sort_by_key(|c| c.0); // stable: duplicates add up in input order
+            csr.push_row(row.iter().copied());
+        }
+        csr
+    }
+
+    /// A matrix without rows, to be filled by [`Csr::push_row`].
+    pub fn empty(ncols: usize) -> Self {
+        Csr { ncols, indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+    }
+
+    /// Appends a row of entries with ascending columns; equal neighbours are added up.
+    pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, T)>) {
+        let start = self.indices.len();
+        for (j, v) in entries {
+            if self.indices.len() > start && self.indices.last() == Some(&j) {
+                let last = self.values.len() - 1;
+                self.values[last] += v;
+            } else {
+                self.indices.push(j);
+                self.values.push(v);
+            }
+        }
+        self.indptr.push(self.indices.len());
+    }
+
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.nnz() * (4 + T::BYTES) + self.indptr.len() * 8
+    }
+
+    /// Columns and values of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// The three arrays: row pointers, columns, values.
+    pub fn parts(&self) -> (&[usize], &[u32], &[T]) {
+        (&self.indptr, &self.indices, &self.values)
+    }
+
+    /// All stored values, for changes in place that keep the pattern.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// Columns of row `i` and its values, for changes in place.
+    pub fn row_mut(&mut self, i: usize) -> (&[u32], &mut [T]) {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[range.clone()], &mut self.values[range])
+    }
+
+    /// The transposed matrix.
+    pub fn transpose(&self) -> Self {
+        let mut indptr = vec![0usize; self.ncols + 1];
+        for &j in &self.indices {
+            indptr[j as usize + 1] += 1;
+        }
+        for j in 0..self.ncols {
+            indptr[j + 1] += indptr[j];
+        }
+        let mut next = indptr.clone();
+        let mut indices = vec![0u32; self.nnz()];
+        let mut values = vec![T::zero(); self.nnz()];
+        for i in 0..self.nrows() {
+            let (cols, vals) = self.row(i);
+            for (&j, &v) in cols.iter().zip(vals) {
+                let at = &mut next[j as usize];
+                indices[*at] = i as u32;
+                values[*at] = v;
+                *at += 1;
+            }
+        }
+        Csr { ncols: self.nrows(), indptr, indices, values }
+    }
+
+    /// A borrowed view of all rows.
+    pub fn as_ref(&self) -> CsrRef<'_, T> {
+        CsrRef { ncols: self.ncols, indptr: &self.indptr, indices: &self.indices, values: &self.values }
+    }
+
+    /// The matrix with all zeros stored.
+    pub fn to_dense(&self) -> Mat<T> {
+        let mut out = Mat::zeros(self.nrows(), self.ncols);
+        for i in 0..self.nrows() {
+            let (cols, vals) = self.row(i);
+            for (&j, &v) in cols.iter().zip(vals) {
+                out[(i, j as usize)] = v;
+            }
+        }
+        out
+    }
+
+    /// Builds a matrix of the given width from rows computed in parallel, in row order.
+    pub(crate) fn from_parallel_rows<S, I, F>(nrows: usize, ncols: usize, init: I, row: F) -> Self
+    where
+        I: Fn() -> S + Sync + Send,
+        F: Fn(&mut S, usize, &mut Vec<(u32, T)>) + Sync + Send,
+    {
+        const CHUNK: usize = 1024;
+        let parts: Vec<(Vec<usize>, Vec<u32>, Vec<T>)> = (0..nrows.div_ceil(CHUNK))
+            .into_par_iter()
+            .map_init(
+                || (init(), Vec::new()),
+                |(state, cells), chunk| {
+                    let (mut lens, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+                    for i in chunk * CHUNK..nrows.min((chunk + 1) * CHUNK) {
+                        cells.clear();
+                        row(state, i, cells);
+                        lens.push(cells.len());
+                        indices.extend(cells.iter().map(|c| c.0));
+                        values.extend(cells.iter().map(|c| c.1));
+                    }
+                    (lens, indices, values)
+                },
+            )
+            .collect();
+        let nnz = parts.iter().map(|p| p.1.len()).sum();
+        let mut out = Csr {
+            ncols,
+            indptr: Vec::with_capacity(nrows + 1),
+            indices: Vec::with_capacity(nnz),
+            values: Vec::with_capacity(nnz),
+        };
+        out.indptr.push(0);
+        let mut end = 0;
+        for (lens, indices, values) in parts {
+            for len in lens {
+                end += len;
+                out.indptr.push(end);
+            }
+            out.indices.extend(indices);
+            out.values.extend(values);
+        }
+        out
+    }
+}
+
+/// A borrowed run of rows of a [`Csr`].
+#[derive(Clone, Copy, Debug)]
+pub struct CsrRef<'a, T> {
+    ncols: usize,
+    indptr: &'a [usize],
+    indices: &'a [u32],
+    values: &'a [T],
+}
+
+impl<'a, T: Scalar> CsrRef<'a, T> {
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.indptr[self.nrows()] - self.indptr[0]
+    }
+
+    /// Columns and values of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&'a [u32], &'a [T]) {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// Rows `start..start + count`.
+    pub fn subrows(&self, start: usize, count: usize) -> Self {
+        CsrRef { indptr: &self.indptr[start..=start + count], ..*self }
+    }
+
+    /// The listed rows, in that order.
+    pub fn select(&self, rows: &[usize]) -> Csr<T> {
+        let mut out = Csr::empty(self.ncols);
+        for &i in rows {
+            let (cols, vals) = self.row(i);
+            out.push_row(cols.iter().copied().zip(vals.iter().copied()));
+        }
+        out
+    }
+
+    /// An owned copy.
+    pub fn to_owned(&self) -> Csr<T> {
+        self.select(&(0..self.nrows()).collect::<Vec<_>>())
+    }
+}
+
+/// Samples of one side, one per row.
+#[derive(Clone, Debug)]
+pub enum Samples<T> {
+    /// All coordinates stored.
+    Dense(Mat<T>),
+    /// Only nonzero coordinates stored.
+    Sparse(Csr<T>),
+}
+
+/// A borrowed view of [`Samples`]; dense views may have any strides.
+#[derive(Clone, Copy, Debug)]
+pub enum SamplesRef<'a, T> {
+    /// Dense rows.
+    Dense(MatRef<'a, T>),
+    /// Sparse rows.
+    Sparse(CsrRef<'a, T>),
+}
+
+impl<T: Scalar> Samples<T> {
+    /// A borrowed view.
+    pub fn as_ref(&self) -> SamplesRef<'_, T> {
+        match self {
+            Samples::Dense(m) => SamplesRef::Dense(m.as_ref()),
+            Samples::Sparse(s) => SamplesRef::Sparse(s.as_ref()),
+        }
+    }
+
+    /// Number of samples.
+    pub fn count(&self) -> usize {
+        self.as_ref().count()
+    }
+
+    /// Number of coordinates of each sample.
+    pub fn width(&self) -> usize {
+        self.as_ref().width()
+    }
+
+    /// The samples whose coordinates are this one's rows: columns become rows.
+    pub fn transpose(&self) -> Self {
+        match self {
+            Samples::Dense(m) => Samples::Dense(m.transpose().to_owned()),
+            Samples::Sparse(s) => Samples::Sparse(s.transpose()),
+        }
+    }
+
+    /// [`Error::NotFinite`] at the first NaN or infinity; `what` names the data in the message.
+    pub fn check_finite(&self, what: &str) -> Result<()> {
+        self.as_ref().check_finite(what)
+    }
+}
+
+impl<T: Scalar> SamplesRef<'_, T> {
+    /// Number of samples.
+    pub fn count(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.nrows(),
+            SamplesRef::Sparse(s) => s.nrows(),
+        }
+    }
+
+    /// Number of coordinates of each sample.
+    pub fn width(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.ncols(),
+            SamplesRef::Sparse(s) => s.ncols(),
+        }
+    }
+
+    /// An owned copy.
+    pub fn to_owned(&self) -> Samples<T> {
+        match self {
+            SamplesRef::Dense(m) => Samples::Dense(m.to_owned()),
+            SamplesRef::Sparse(s) => Samples::Sparse(s.to_owned()),
+        }
+    }
+
+    /// The listed samples, in that order.
+    pub fn select(&self, rows: &[usize]) -> Samples<T> {
+        match self {
+            SamplesRef::Dense(m) => {
+                Samples::Dense(Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)]))
+            }
+            SamplesRef::Sparse(s) => Samples::Sparse(s.select(rows)),
+        }
+    }
+
+    /// Samples `start..start + count`.
+    pub fn subrows(&self, start: usize, count: usize) -> Self {
+        match self {
+            SamplesRef::Dense(m) => SamplesRef::Dense(m.subrows(start, count)),
+            SamplesRef::Sparse(s) => SamplesRef::Sparse(s.subrows(start, count)),
+        }
+    }
+
+    /// Stored coordinates.
+    pub fn nnz(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.nrows() * m.ncols(),
+            SamplesRef::Sparse(s) => s.nnz(),
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.nrows() * m.ncols() * T::BYTES,
+            SamplesRef::Sparse(s) => s.nnz() * (4 + T::BYTES) + (s.nrows() + 1) * 8,
+        }
+    }
+
+    /// Calls `visit(column, value)` for every stored coordinate of sample `i`.
+    pub fn for_each(&self, i: usize, mut visit: impl FnMut(usize, T)) {
+        match self {
+            SamplesRef::Dense(m) => (0..m.ncols()).for_each(|j| visit(j, m[(i, j)])),
+            SamplesRef::Sparse(s) => {
+                let (cols, vals) = s.row(i);
+                cols.iter().zip(vals).for_each(|(&j, &v)| visit(j as usize, v));
+            }
+        }
+    }
+
+    /// [`Error::NotFinite`] at the first NaN or infinity; `what` names the data in the message.
+    pub fn check_finite(&self, what: &str) -> Result<()> {
+        for i in 0..self.count() {
+            let mut bad = None;
+            self.for_each(i, |j, v| {
+                if !num_traits::Float::is_finite(v) && bad.is_none() {
+                    bad = Some((j, v));
+                }
+            });
+            if let Some((col, v)) = bad {
+                return Err(Error::NotFinite { what: what.into(), value: v.to_string(), row: i, col });
+            }
+        }
+        Ok(())
+    }
+
+    /// Variance of all coordinates, zeros included: the `var(A)` of the named gamma choices.
+    pub fn variance(&self) -> f64 {
+        let cells = (self.count() * self.width()) as f64;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for i in 0..self.count() {
+            self.for_each(i, |_, v| {
+                sum += v.to_f64();
+                squares += v.to_f64() * v.to_f64();
+            });
+        }
+        let mean = sum / cells;
+        (squares / cells - mean * mean).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Csr<f64> {
+        Csr::from_triplets(3, 4, &[(2, 1, 5.0), (0, 3, 1.0), (0, 0, 2.0), (2, 1, 0.5)])
+    }
+
+    #[test]
+    fn triplets_are_sorted_and_duplicates_added() {
+        let s = small();
+        assert_eq!(s.row(0), (&[0u32, 3][..], &[2.0, 1.0][..]));
+        assert_eq!(s.row(1).0.len(), 0);
+        assert_eq!(s.row(2), (&[1u32][..], &[5.5][..]));
+    }
+
+    #[test]
+    fn transposing_twice_gives_the_same_matrix() {
+        assert_eq!(small().transpose().transpose(), small());
+        assert_eq!(small().transpose().to_dense(), small().to_dense().transpose().to_owned());
+    }
+
+    #[test]
+    fn inconsistent_arrays_are_refused() {
+        assert!(Csr::new(2, vec![0, 1], vec![2], vec![1.0]).is_err());
+        assert!(Csr::new(2, vec![0, 2], vec![1, 0], vec![1.0, 1.0]).is_err());
+        assert!(Csr::<f64>::new(2, vec![0, 3], vec![1], vec![1.0]).is_err());
+    }
+
+    #[test]
+    fn the_first_bad_value_is_named() {
+        let mut m = Mat::<f64>::zeros(3, 2);
+        m[(1, 1)] = f64::NAN;
+        let text = Samples::Dense(m).check_finite("X").unwrap_err().to_string();
+        assert_eq!(text, "X contains NaN at row 1, column 1");
+    }
+
+    #[test]
+    fn variance_counts_the_zeros() {
+        let dense = Samples::Dense(small().to_dense()).as_ref().variance();
+        assert!((Samples::Sparse(small()).as_ref().variance() - dense).abs() < 1e-15);
+    }
+}

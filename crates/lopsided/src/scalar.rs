@@ -1,0 +1,75 @@
+//! The two precisions: `f64` and `f32`.
+
+use std::fmt::{Debug, Display};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A real number type the library computes in: `f32` or `f64`.
+///
+/// The trait is sealed; everything else is generic over this one parameter.
+pub trait Scalar:
+    sealed::Sealed
+    + faer::traits::RealField
+    + num_traits::Float
+    + num_traits::NumAssign
+    + std::iter::Sum
+    + Copy
+    + Default
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + 'static
+{
+    /// `"f32"` or `"f64"`, as written on the command line and in saved models.
+    const NAME: &'static str;
+    /// Bytes of one number.
+    const BYTES: usize = size_of::<Self>();
+
+    /// The number closest to an `f64`.
+    fn of(value: f64) -> Self;
+    /// The value as `f64`.
+    fn to_f64(self) -> f64;
+    /// Unit round-off as `f64`.
+    fn eps() -> f64;
+    /// Little-endian bytes of a slice.
+    fn to_bytes(values: &[Self]) -> Vec<u8>;
+    /// The inverse of [`Scalar::to_bytes`]; trailing bytes that do not fill a number are ignored.
+    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+}
+
+macro_rules! scalar {
+    ($t:ty, $name:literal) => {
+        impl Scalar for $t {
+            const NAME: &'static str = $name;
+
+            #[inline]
+            #[allow(clippy::cast_lossless)]
+            fn of(value: f64) -> Self {
+                value as $t
+            }
+            #[inline]
+            #[allow(clippy::cast_lossless)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            fn eps() -> f64 {
+                <$t>::EPSILON.to_f64()
+            }
+            fn to_bytes(values: &[Self]) -> Vec<u8> {
+                values.iter().flat_map(|v| v.to_le_bytes()).collect()
+            }
+            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+                let (words, _) = bytes.as_chunks::<{ size_of::<$t>() }>();
+                words.iter().map(|w| <$t>::from_le_bytes(*w)).collect()
+            }
+        }
+    };
+}
+
+scalar!(f32, "f32");
+scalar!(f64, "f64");
