@@ -1,0 +1,66 @@
+# Verbs of the project; `make` alone lists them.
+
+SHELL := /bin/bash
+CARGO ?= cargo
+PYTHON ?= python3
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+# Extra words for the demo: make demo ARGS="--out my-folder"
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check bench doc size tools build fmt clippy unit deny
+
+help: ## list the verbs
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+
+demo: build ## build the program and run its built-in example
+	$(TARGET_DIR)/release/lopsided demo $(ARGS)
+
+test: tools fmt clippy unit doc ## formatting, lints, all tests, documentation; what CI runs
+
+check: test deny size ## test, plus licences of the dependencies and the size table
+
+bench: tools ## micro benchmarks, then the scripts of benchsuite/
+	$(CARGO) bench --workspace --locked
+	@find benchsuite -maxdepth 1 -type f -perm -u+x 2>/dev/null | sort | while read -r script; do \
+		echo "$$script"; "$$script" </dev/null || exit 1; done
+
+doc: tools ## API documentation, warnings are errors
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+size: tools ## numbers to hold: file and function lengths, traits, documentation, panics
+	@$(PYTHON) scripts/size.py
+
+# Says everything that is missing before it stops.
+tools:
+	@missing=0; \
+	need() { command -v "$$1" >/dev/null 2>&1 || { echo "$$1 is missing: $$2" >&2; missing=1; }; }; \
+	need "$(firstword $(CARGO))" "install Rust with rustup or with your system's package manager."; \
+	need "$(firstword $(CC))" "install a C compiler, for example the package build-essential, gcc or clang."; \
+	need "$(firstword $(PYTHON))" "install Python 3 with your system's package manager."; \
+	if [ $$missing = 1 ]; then exit 2; fi
+
+# The whole workspace at once: the same features, hence the same artefacts, for every verb that needs a release build.
+build: tools
+	$(CARGO) build --release --locked --workspace
+
+fmt: tools
+	@if $(CARGO) fmt --version >/dev/null 2>&1; then \
+		echo "$(CARGO) fmt --all --check"; $(CARGO) fmt --all --check; \
+	else echo "rustfmt is not installed: skipped"; fi
+
+clippy: tools
+	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
+		echo "$(CARGO) clippy --workspace --all-targets --locked -- -D warnings"; \
+		$(CARGO) clippy --workspace --all-targets --locked -- -D warnings; \
+	else echo "clippy is not installed: skipped"; fi
+
+unit: tools
+	$(CARGO) test --workspace --locked
+
+# Advisories need the network and are therefore not part of the check.
+deny: tools
+	@if $(CARGO) deny --version >/dev/null 2>&1; then \
+		echo "$(CARGO) deny check bans licenses sources"; $(CARGO) deny check bans licenses sources; \
+	else echo "cargo-deny is not installed: skipped"; fi
