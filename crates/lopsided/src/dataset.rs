@@ -81,6 +81,11 @@ impl<T: Scalar> Dataset<T> {
         Ok(Dataset::two_sided(a, z))
     }
 
+    /// Column samples: Z, or X where there is no Z.
+    pub fn cols(&self) -> &Samples<T> {
+        self.z.as_ref().unwrap_or(&self.x)
+    }
+
     /// The name of a sample as it is written to files.
     pub fn id(&self, side: Side, index: usize) -> String {
         let ids = match side {

@@ -13,9 +13,18 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// A failure leaves whatever was at `path` before. Something that is not a regular file (a pipe, a terminal)
 /// is written directly.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let in_place = path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir());
-    if in_place {
-        return write_to(path, path, fill);
+    replace_atomically(path, |temporary| {
+        let file = File::create(temporary).map_err(|e| Error::io(path, e))?;
+        let mut writer = BufWriter::with_capacity(1 << 16, file);
+        fill(&mut writer)?;
+        writer.flush().map_err(|e| Error::io(path, e))
+    })
+}
+
+/// Like [`write_atomically`] for writers that want a path.
+pub fn replace_atomically(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return write(path);
     }
     if path.is_dir() {
         return Err(Error::io(path, std::io::Error::other("is a directory")));
@@ -23,8 +32,7 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     remember(&temporary);
-    let result = write_to(&temporary, path, fill)
-        .and_then(|()| std::fs::rename(&temporary, path).map_err(|e| Error::io(path, e)));
+    let result = write(&temporary).and_then(|()| std::fs::rename(&temporary, path).map_err(|e| Error::io(path, e)));
     if result.is_err() {
         std::fs::remove_file(&temporary).ok();
     }
@@ -39,14 +47,6 @@ pub fn remove_unfinished() {
             std::fs::remove_file(path).ok();
         }
     }
-}
-
-/// `shown` is the path the user knows, named in errors.
-fn write_to(path: &Path, shown: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let file = File::create(path).map_err(|e| Error::io(shown, e))?;
-    let mut writer = BufWriter::with_capacity(1 << 16, file);
-    fill(&mut writer)?;
-    writer.flush().map_err(|e| Error::io(shown, e))
 }
 
 fn remember(path: &Path) {

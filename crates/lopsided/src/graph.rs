@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::samples::Csr;
 use crate::scalar::Scalar;
-use rand::seq::index;
 use rand::SeedableRng;
+use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
 
@@ -49,10 +49,19 @@ impl Graph {
     pub fn new(ids: Vec<String>, links: &[(u32, u32, f64)]) -> Result<Self> {
         let n = ids.len();
         if let Some(&(s, t, _)) = links.iter().find(|l| l.0 as usize >= n || l.1 as usize >= n) {
-            return Err(Error::shape(format!("link {s} -> {t}"), format!("between nodes 0 to {}", n.max(1) - 1), "outside"));
+            return Err(Error::shape(
+                format!("link {s} -> {t}"),
+                format!("between nodes 0 to {}", n.max(1) - 1),
+                "outside",
+            ));
         }
         if let Some(&(s, t, w)) = links.iter().find(|l| !l.2.is_finite()) {
-            return Err(Error::NotFinite { what: "link weights".into(), value: w.to_string(), row: s as usize, col: t as usize });
+            return Err(Error::NotFinite {
+                what: "link weights".into(),
+                value: w.to_string(),
+                row: s as usize,
+                col: t as usize,
+            });
         }
         Ok(Graph { adjacency: Csr::from_triplets(n, n, links), ids })
     }
@@ -118,7 +127,11 @@ impl GraphRule {
         if sum > 0.0 {
             return Ok(sum);
         }
-        Err(Error::param("weight sum", format!("{sum} at node {node}"), "positive for row normalisation (turn it off for signed weights)"))
+        Err(Error::param(
+            "weight sum",
+            format!("{sum} at node {node}"),
+            "positive for row normalisation (turn it off for signed weights)",
+        ))
     }
 }
 

@@ -351,9 +351,7 @@ impl<T: Scalar> SamplesRef<'_, T> {
     /// The listed samples, in that order.
     pub fn select(&self, rows: &[usize]) -> Samples<T> {
         match self {
-            SamplesRef::Dense(m) => {
-                Samples::Dense(Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)]))
-            }
+            SamplesRef::Dense(m) => Samples::Dense(Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)])),
             SamplesRef::Sparse(s) => Samples::Sparse(s.select(rows)),
         }
     }
@@ -415,8 +413,8 @@ impl<T: Scalar> SamplesRef<'_, T> {
         let (mut sum, mut squares) = (0.0, 0.0);
         for i in 0..self.count() {
             self.for_each(i, |_, v| {
-                sum += v.to_f64();
-                squares += v.to_f64() * v.to_f64();
+                sum += v.as_f64();
+                squares += v.as_f64() * v.as_f64();
             });
         }
         let mean = sum / cells;

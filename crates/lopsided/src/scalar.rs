@@ -1,5 +1,6 @@
 //! The two precisions: `f64` and `f32`.
 
+use crate::exp::ExpInPlace;
 use std::fmt::{Debug, Display};
 
 mod sealed {
@@ -33,9 +34,11 @@ pub trait Scalar:
     /// The number closest to an `f64`.
     fn of(value: f64) -> Self;
     /// The value as `f64`.
-    fn to_f64(self) -> f64;
+    fn as_f64(self) -> f64;
     /// Unit round-off as `f64`.
     fn eps() -> f64;
+    /// `values[i] ← exp(values[i])`, vectorised.
+    fn exp_in_place(values: &mut [Self]);
     /// Little-endian bytes of a slice.
     fn to_bytes(values: &[Self]) -> Vec<u8>;
     /// The inverse of [`Scalar::to_bytes`]; trailing bytes that do not fill a number are ignored.
@@ -54,11 +57,14 @@ macro_rules! scalar {
             }
             #[inline]
             #[allow(clippy::cast_lossless)]
-            fn to_f64(self) -> f64 {
+            fn as_f64(self) -> f64 {
                 self as f64
             }
             fn eps() -> f64 {
-                <$t>::EPSILON.to_f64()
+                <$t>::EPSILON.as_f64()
+            }
+            fn exp_in_place(values: &mut [Self]) {
+                ExpInPlace::exp_in_place(values);
             }
             fn to_bytes(values: &[Self]) -> Vec<u8> {
                 values.iter().flat_map(|v| v.to_le_bytes()).collect()

@@ -1,0 +1,296 @@
+//! Saved models: named arrays and versioned JSON metadata in one safetensors file.
+//!
+//! The file runs no code when it is read, can be memory mapped, and is read back by every later release. What the
+//! arrays mean is the model's business; this module knows no model.
+
+use crate::error::{Error, Result};
+use crate::file;
+use crate::samples::{Csr, Samples, SamplesRef};
+use crate::scalar::Scalar;
+use faer::{Mat, MatRef};
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, View};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// Version of the file format. A reader accepts its own and all earlier ones.
+pub const FORMAT: u64 = 1;
+
+/// Key of our JSON in the safetensors metadata.
+const KEY: &str = "lopsided";
+
+/// Arrays and metadata of one model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Archive {
+    /// Everything that is not an array.
+    pub meta: Map<String, Value>,
+    arrays: BTreeMap<String, Array>,
+    /// Where it was read from, for messages.
+    path: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Array {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl View for &Array {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+impl Archive {
+    /// Writes the file, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut meta = self.meta.clone();
+        meta.insert("format".into(), FORMAT.into());
+        meta.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+        let info = HashMap::from([(KEY.to_string(), Value::Object(meta).to_string())]);
+        file::replace_atomically(path, |temporary| {
+            safetensors::serialize_to_file(&self.arrays, Some(info), temporary).map_err(|e| match e {
+                safetensors::SafeTensorError::IoError(e) => Error::io(path, e),
+                other => Error::Archive { path: path.display().to_string(), reason: other.to_string() },
+            })
+        })
+    }
+
+    /// Reads a file written by this or an earlier release.
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for a file that is damaged, not ours, or of a newer format.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let path = path.display().to_string();
+        let fail = |reason: String| Error::Archive { path: path.clone(), reason };
+        let damaged = |e| fail(format!("is not a complete model file ({e})"));
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
+        let json = header.metadata().as_ref().and_then(|m| m.get(KEY));
+        let json = json.ok_or_else(|| fail("is a safetensors file but not a lopsided model".into()))?;
+        let meta: Map<String, Value> =
+            serde_json::from_str(json).map_err(|e| fail(format!("has unreadable metadata ({e})")))?;
+        match meta.get("format").and_then(Value::as_u64) {
+            Some(format) if format <= FORMAT => {}
+            Some(format) => {
+                return Err(fail(format!(
+                    "has format {format}, newer than {FORMAT}, the newest this version reads; update lopsided"
+                )));
+            }
+            None => return Err(fail("has no format number".into())),
+        }
+        let tensors = SafeTensors::deserialize(&bytes).map_err(damaged)?;
+        let arrays = tensors
+            .iter()
+            .map(|(name, t)| {
+                (name.to_string(), Array { dtype: t.dtype(), shape: t.shape().to_vec(), bytes: t.data().to_vec() })
+            })
+            .collect();
+        Ok(Archive { meta, arrays, path })
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        self.arrays.values().map(|a| a.bytes.len() as u64).sum()
+    }
+
+    /// An [`Error::Archive`] about this file.
+    pub fn error(&self, reason: impl Into<String>) -> Error {
+        Error::Archive { path: self.path.clone(), reason: reason.into() }
+    }
+
+    /// Metadata of any shape.
+    pub fn field<V: serde::de::DeserializeOwned>(&self, name: &str) -> Result<V> {
+        let value = self.meta.get(name).cloned().unwrap_or(Value::Null);
+        serde_json::from_value(value).map_err(|e| self.error(format!("metadata `{name}`: {e}")))
+    }
+
+    /// Sets metadata of any shape that JSON can hold.
+    pub fn set_field(&mut self, name: &str, value: impl serde::Serialize) {
+        // Only maps with keys that are not strings fail, and we have none.
+        self.meta.insert(name.into(), serde_json::to_value(value).unwrap_or(Value::Null));
+    }
+
+    /// True when there is an array of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    /// Stores a vector.
+    pub fn set_vector<T: Scalar>(&mut self, name: &str, values: &[T]) {
+        self.set(name, float::<T>(), vec![values.len()], T::to_bytes(values));
+    }
+
+    /// Reads a vector in any precision.
+    pub fn vector<T: Scalar>(&self, name: &str) -> Result<Vec<T>> {
+        Ok(self.floats(name, 1)?.1)
+    }
+
+    /// Stores a matrix, row by row.
+    pub fn set_matrix<T: Scalar>(&mut self, name: &str, matrix: MatRef<'_, T>) {
+        let values: Vec<T> = matrix.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
+        self.set(name, float::<T>(), vec![matrix.nrows(), matrix.ncols()], T::to_bytes(&values));
+    }
+
+    /// Reads a matrix in any precision.
+    pub fn matrix<T: Scalar>(&self, name: &str) -> Result<Mat<T>> {
+        let (shape, values) = self.floats(name, 2)?;
+        Ok(Mat::from_fn(shape[0], shape[1], |i, j| values[i * shape[1] + j]))
+    }
+
+    /// Stores samples under a common name.
+    pub fn set_samples<T: Scalar>(&mut self, name: &str, samples: SamplesRef<'_, T>) {
+        match samples {
+            SamplesRef::Dense(m) => self.set_matrix(name, m),
+            SamplesRef::Sparse(s) => {
+                let s = s.to_owned();
+                let (indptr, indices, values) = s.parts();
+                let wide = indptr.iter().flat_map(|p| (*p as u64).to_le_bytes()).collect();
+                self.set(&format!("{name}.indptr"), Dtype::U64, vec![indptr.len()], wide);
+                let narrow = indices.iter().flat_map(|c| c.to_le_bytes()).collect();
+                self.set(&format!("{name}.indices"), Dtype::U32, vec![indices.len()], narrow);
+                self.set_vector(&format!("{name}.values"), values);
+                self.set_field(&format!("{name}.width"), s.ncols());
+            }
+        }
+    }
+
+    /// Reads samples stored by [`Archive::set_samples`].
+    pub fn samples<T: Scalar>(&self, name: &str) -> Result<Samples<T>> {
+        if self.has(name) {
+            return Ok(Samples::Dense(self.matrix(name)?));
+        }
+        let indptr = self.numbers::<8>(&format!("{name}.indptr"), Dtype::U64)?;
+        let indptr = indptr.iter().map(|b| u64::from_le_bytes(*b) as usize).collect();
+        let indices = self.numbers::<4>(&format!("{name}.indices"), Dtype::U32)?;
+        let indices = indices.iter().map(|b| u32::from_le_bytes(*b)).collect();
+        let (values, width) = (self.vector(&format!("{name}.values"))?, self.field(&format!("{name}.width"))?);
+        Csr::new(width, indptr, indices, values).map(Samples::Sparse).map_err(|e| self.error(e.to_string()))
+    }
+
+    /// Stores texts, whatever characters they have.
+    pub fn set_texts(&mut self, name: &str, texts: &[String]) {
+        let ends = texts.iter().scan(0u64, |end, t| {
+            *end += t.len() as u64;
+            Some(*end)
+        });
+        let ends: Vec<u8> = ends.flat_map(u64::to_le_bytes).collect();
+        self.set(&format!("{name}.ends"), Dtype::U64, vec![texts.len()], ends);
+        let bytes = texts.concat().into_bytes();
+        self.set(&format!("{name}.bytes"), Dtype::U8, vec![bytes.len()], bytes);
+    }
+
+    /// Reads texts; `None` where none were stored.
+    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>> {
+        if !self.has(&format!("{name}.ends")) {
+            return Ok(None);
+        }
+        let bytes = &self.get(&format!("{name}.bytes"), &[Dtype::U8])?.bytes;
+        let mut start = 0;
+        let texts = self.numbers::<8>(&format!("{name}.ends"), Dtype::U64)?.iter().map(|end| {
+            let end = u64::from_le_bytes(*end) as usize;
+            let text = bytes.get(start..end).and_then(|b| std::str::from_utf8(b).ok());
+            start = end;
+            text.map(String::from).ok_or_else(|| self.error(format!("texts `{name}` are damaged")))
+        });
+        texts.collect::<Result<_>>().map(Some)
+    }
+
+    fn set(&mut self, name: &str, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) {
+        self.arrays.insert(name.into(), Array { dtype, shape, bytes });
+    }
+
+    fn get(&self, name: &str, dtypes: &[Dtype]) -> Result<&Array> {
+        let array = self.arrays.get(name).ok_or_else(|| self.error(format!("array `{name}` is missing")))?;
+        if dtypes.contains(&array.dtype) {
+            return Ok(array);
+        }
+        Err(self.error(format!("array `{name}` holds {:?} instead of {:?}", array.dtype, dtypes[0])))
+    }
+
+    fn floats<T: Scalar>(&self, name: &str, dimensions: usize) -> Result<(&[usize], Vec<T>)> {
+        let array = self.get(name, &[Dtype::F64, Dtype::F32])?;
+        if array.shape.len() != dimensions {
+            return Err(
+                self.error(format!("array `{name}` has {} dimensions instead of {dimensions}", array.shape.len()))
+            );
+        }
+        let values = if array.dtype == float::<T>() {
+            T::from_bytes(&array.bytes)
+        } else if array.dtype == Dtype::F64 {
+            f64::from_bytes(&array.bytes).into_iter().map(T::of).collect()
+        } else {
+            f32::from_bytes(&array.bytes).into_iter().map(|v| T::of(v.into())).collect()
+        };
+        Ok((&array.shape, values))
+    }
+
+    fn numbers<const N: usize>(&self, name: &str, dtype: Dtype) -> Result<&[[u8; N]]> {
+        Ok(self.get(name, &[dtype])?.bytes.as_chunks::<N>().0)
+    }
+}
+
+fn float<T: Scalar>() -> Dtype {
+    if T::BYTES == 8 { Dtype::F64 } else { Dtype::F32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Archive {
+        let mut archive = Archive::default();
+        archive.set_field("estimator", "test");
+        archive.set_matrix("m", Mat::from_fn(2, 3, |i, j| (i * 3 + j) as f64).as_ref());
+        let sparse = Samples::Sparse(Csr::from_triplets(2, 9, &[(1, 8, 2.5), (0, 3, -1.0)]));
+        archive.set_samples("s", sparse.as_ref());
+        archive.set_texts("ids", &["a,\"b\"".into(), String::new(), "ü\n".into()]);
+        archive
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("model");
+        sample().save(&path).unwrap();
+        let back = Archive::load(&path).unwrap();
+        assert_eq!(back.arrays, sample().arrays);
+        assert_eq!(back.matrix::<f32>("m").unwrap()[(1, 2)], 5.0);
+        let Samples::Sparse(csr) = back.samples::<f64>("s").unwrap() else { panic!() };
+        assert_eq!(csr.row(1), (&[8u32][..], &[2.5][..]));
+        assert_eq!(back.texts("ids").unwrap().unwrap(), ["a,\"b\"", "", "ü\n"]);
+        assert!(back.texts("other").unwrap().is_none());
+    }
+
+    #[test]
+    fn damaged_newer_and_foreign_files_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("model");
+        sample().save(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        for cut in [0, 5, 40, bytes.len() - 1] {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            assert!(Archive::load(&path).unwrap_err().to_string().contains("not a complete model file"), "{cut}");
+        }
+        let digit = bytes.windows(12).position(|w| w == br#"\"format\":1"#).unwrap() + 11;
+        let mut newer = bytes;
+        newer[digit] = b'9';
+        std::fs::write(&path, newer).unwrap();
+        assert!(Archive::load(&path).unwrap_err().to_string().contains("format 9, newer than 1"));
+        let nothing: BTreeMap<String, &Array> = BTreeMap::new();
+        safetensors::serialize_to_file(nothing, None, &path).unwrap();
+        assert!(Archive::load(&path).unwrap_err().to_string().contains("not a lopsided model"));
+    }
+}

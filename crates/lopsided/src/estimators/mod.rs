@@ -1,0 +1,5 @@
+//! Estimators: data in, a model out.
+
+mod kernel_svd;
+
+pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};

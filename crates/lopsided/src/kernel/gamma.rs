@@ -1,0 +1,131 @@
+use super::Meeting;
+use crate::error::{Error, Result};
+use crate::random;
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use faer::Mat;
+use rand::RngExt;
+use std::str::FromStr;
+
+/// Pairs looked at for the median distance; all pairs when there are no more.
+const PAIRS: usize = 200_000;
+
+/// The coefficient of the distance: a number, or a rule applied to the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Gamma {
+    /// The number itself.
+    Value(f64),
+    /// 1/(width·var(X)), as in scikit-learn.
+    #[default]
+    Scale,
+    /// 1/median of the distances between row and column samples.
+    Median,
+    /// 1/(k²·M·var(A)) with M the width of A = X ([KSVD] App. C.2); k is the gamma factor.
+    Ksvd,
+}
+
+impl Gamma {
+    /// The number for these samples; `factor` multiplies the bandwidth, so that gamma is divided by its square.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a value or factor that is not above 0, and when the samples do not vary.
+    pub fn resolve<T: Scalar>(
+        self,
+        meeting: Meeting,
+        x: SamplesRef<'_, T>,
+        z: SamplesRef<'_, T>,
+        factor: f64,
+        seed: u64,
+    ) -> Result<f64> {
+        if !(factor.is_finite() && factor > 0.0) {
+            return Err(Error::param("gamma-factor", factor, "a number above 0"));
+        }
+        let gamma = match self {
+            Gamma::Value(value) => value,
+            Gamma::Scale | Gamma::Ksvd => 1.0 / (x.width() as f64 * x.variance()),
+            Gamma::Median => 1.0 / median_distance(meeting, x, z, seed),
+        } / (factor * factor);
+        if gamma.is_finite() && gamma > 0.0 {
+            return Ok(gamma);
+        }
+        match self {
+            Gamma::Value(value) => Err(Error::param("gamma", value, "a number above 0, `scale`, `median` or `ksvd`")),
+            _ => Err(Error::param("gamma", self, "a number for samples that do not vary")),
+        }
+    }
+}
+
+impl std::fmt::Display for Gamma {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Gamma::Value(value) => write!(f, "{value}"),
+            Gamma::Scale => f.write_str("scale"),
+            Gamma::Median => f.write_str("median"),
+            Gamma::Ksvd => f.write_str("ksvd"),
+        }
+    }
+}
+
+impl FromStr for Gamma {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "scale" => Ok(Gamma::Scale),
+            "median" => Ok(Gamma::Median),
+            "ksvd" => Ok(Gamma::Ksvd),
+            _ => text
+                .parse()
+                .ok()
+                .filter(|v: &f64| v.is_finite() && *v > 0.0)
+                .map(Gamma::Value)
+                .ok_or_else(|| Error::param("gamma", text, "a number above 0, `scale`, `median` or `ksvd`")),
+        }
+    }
+}
+
+fn median_distance<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, seed: u64) -> f64 {
+    let (n, m) = (x.count(), z.count());
+    let mut distances = Vec::with_capacity(PAIRS.min(n * m));
+    let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));
+    let mut met = Mat::zeros(1, 1);
+    let mut look = |i: usize, j: usize| {
+        meeting.tile(x.subrows(i, 1), z.subrows(j, 1), met.as_mut());
+        distances.push(meeting.distance(met[(0, 0)], xs[i], zs[j]).as_f64());
+    };
+    if n * m <= PAIRS {
+        (0..n * m).for_each(|pair| look(pair / m, pair % m));
+    } else {
+        let mut rng = random::generator(seed, 1);
+        (0..PAIRS).for_each(|_| look(rng.random_range(0..n), rng.random_range(0..m)));
+    }
+    if distances.is_empty() {
+        return 0.0;
+    }
+    let middle = distances.len() / 2;
+    *distances.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Samples;
+
+    #[test]
+    fn named_choices_follow_their_formulas() {
+        let x = Samples::Dense(Mat::from_fn(4, 2, |i, j| (i * 2 + j) as f64));
+        let at = |gamma: Gamma, factor| gamma.resolve(Meeting::Dot, x.as_ref(), x.as_ref(), factor, 0).unwrap();
+        assert!((at(Gamma::Scale, 1.0) - 1.0 / (2.0 * 5.25)).abs() < 1e-12);
+        assert!((at(Gamma::Ksvd, 2.0) - 1.0 / (4.0 * 2.0 * 5.25)).abs() < 1e-12);
+        assert!((at(Gamma::Median, 1.0) - 1.0 / 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn constant_samples_and_bad_numbers_are_refused() {
+        let x = Samples::Dense(Mat::from_fn(3, 2, |_, _| 1.0));
+        assert!(Gamma::Scale.resolve(Meeting::Dot, x.as_ref(), x.as_ref(), 1.0, 0).is_err());
+        assert!("0".parse::<Gamma>().is_err());
+        assert!("nan".parse::<Gamma>().is_err());
+        assert!("medium".parse::<Gamma>().is_err());
+    }
+}

@@ -1,0 +1,34 @@
+use super::rbf::exponential_block;
+use super::{Kernel, Meeting, Separable};
+use crate::error::Result;
+use crate::registry::Entry;
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use faer::MatMut;
+
+/// k(x, z) = exp(−gamma·|x − z|₁).
+#[derive(Clone, Copy, Debug)]
+pub struct Laplacian {
+    /// Coefficient of the L1 distance, above 0.
+    pub gamma: f64,
+}
+
+impl<T: Scalar> Kernel<T> for Laplacian {
+    fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        exponential_block(Meeting::L1, T::of(self.gamma), x, z, out);
+        Ok(())
+    }
+
+    fn separable(&self) -> Option<Separable<T>> {
+        Some(Separable::Exponential { gamma: T::of(self.gamma), meeting: Meeting::L1 })
+    }
+}
+
+pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
+    Entry {
+        name: "laplacian",
+        about: "k(x, z) = exp(-gamma |x - z|_1)",
+        params: &["gamma"],
+        build: |params| Ok(Box::new(Laplacian { gamma: params.positive("gamma", None)? })),
+    }
+}

@@ -1,0 +1,25 @@
+use super::{Kernel, Meeting, Separable};
+use crate::error::Result;
+use crate::registry::Entry;
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use faer::MatMut;
+
+/// k(x, z) = ⟨x, z⟩.
+#[derive(Clone, Copy, Debug)]
+pub struct Linear;
+
+impl<T: Scalar> Kernel<T> for Linear {
+    fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        Meeting::Dot.tile(x, z, out);
+        Ok(())
+    }
+
+    fn separable(&self) -> Option<Separable<T>> {
+        Some(Separable::Dot)
+    }
+}
+
+pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
+    Entry { name: "linear", about: "k(x, z) = <x, z>", params: &[], build: |_| Ok(Box::new(Linear)) }
+}

@@ -1,0 +1,125 @@
+//! Kernels: how one row sample sees one column sample.
+
+mod gamma;
+mod laplacian;
+mod linear;
+pub mod pair;
+mod polynomial;
+mod precomputed;
+mod rbf;
+mod sne;
+mod t;
+
+pub use gamma::Gamma;
+pub use laplacian::Laplacian;
+pub use linear::Linear;
+pub use polynomial::Polynomial;
+pub use precomputed::Precomputed;
+pub use rbf::Rbf;
+pub use sne::Sne;
+pub use t::StudentT;
+
+use crate::error::Result;
+use crate::registry::{self, Entry, Params};
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use faer::MatMut;
+use pair::Meeting;
+
+/// How one row sample sees one column sample. Not assumed symmetric, not assumed positive.
+pub trait Kernel<T: Scalar>: Send + Sync {
+    /// out\[i, j\] ← k(x_i, z_j); for a kernel with a [`Normalization`] the values before it.
+    fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, out: MatMut<'_, T>) -> Result<()>;
+
+    /// What is done to a whole row of [`Kernel::block`] to get the row of G.
+    fn normalization(&self) -> Normalization {
+        Normalization::None
+    }
+
+    /// The form that makes G rank one plus sparse for sparse samples, where the kernel has it. `None`: tiles.
+    fn separable(&self) -> Option<Separable<T>> {
+        None
+    }
+
+    /// True when the samples X are the rows of G themselves.
+    fn is_precomputed(&self) -> bool {
+        false
+    }
+}
+
+/// How a row of kernel values becomes a row of G.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Normalization {
+    /// As it is.
+    None,
+    /// Divided by its sum over all column samples.
+    RowSum,
+    /// The values are exponents: G = exp(value) divided by its sum over all column samples, without underflow.
+    Softmax,
+}
+
+/// Kernels whose matrix is rank one plus sparse, exactly, when the samples are sparse.
+pub enum Separable<T> {
+    /// k = exp(−gamma·distance), with a distance of size(x) + size(z) − (1 or 2)·meeting. A kernel with
+    /// [`Normalization::Softmax`] means the exponent by it.
+    Exponential {
+        /// Coefficient of the distance.
+        gamma: T,
+        /// Squared Euclidean or L1.
+        meeting: Meeting,
+    },
+    /// k = f(⟨x, z⟩).
+    OfDot(Box<dyn Fn(T) -> T + Send + Sync>),
+    /// k = ⟨x, z⟩: products with G are two products with the samples.
+    Dot,
+}
+
+/// All kernels. The order is the order of every listing.
+pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
+    vec![
+        linear::entry(),
+        polynomial::entry(),
+        rbf::entry(),
+        laplacian::entry(),
+        sne::entry(),
+        t::entry(),
+        precomputed::entry(),
+    ]
+}
+
+/// A kernel by name, with its parameters: what users write and models save.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct KernelSpec {
+    /// Name in the list of [`kernels`].
+    pub name: String,
+    /// Its parameters.
+    pub params: Params,
+}
+
+impl KernelSpec {
+    /// A kernel without parameters.
+    pub fn new(name: &str) -> Self {
+        KernelSpec { name: name.into(), params: Params::default() }
+    }
+
+    /// The same kernel with one parameter set.
+    pub fn with(mut self, name: &str, value: f64) -> Self {
+        self.params = self.params.with(name, value);
+        self
+    }
+
+    /// The kernel itself.
+    pub fn build<T: Scalar>(&self) -> Result<Box<dyn Kernel<T>>> {
+        registry::build("kernel", &kernels::<T>(), &self.name, &self.params)
+    }
+
+    /// True for kernels whose `gamma` has no fixed default and is chosen from the data.
+    pub fn gamma_from_data(&self) -> bool {
+        matches!(self.name.as_str(), "rbf" | "laplacian" | "sne")
+    }
+
+    /// The distance `gamma` multiplies.
+    pub fn meeting(&self) -> Meeting {
+        if self.name == "laplacian" { Meeting::L1 } else { Meeting::Dot }
+    }
+}

@@ -1,0 +1,128 @@
+//! Tiles of ⟨x, z⟩ and |x − z|₁, shared by all pointwise kernels.
+
+use crate::linalg;
+use crate::samples::{CsrRef, SamplesRef};
+use crate::scalar::Scalar;
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut, MatRef};
+
+/// How two samples meet before the kernel's function is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// The scalar product ⟨x, z⟩, with size |x|².
+    Dot,
+    /// The overlap |x|₁ + |z|₁ − |x − z|₁, with size |x|₁.
+    L1,
+}
+
+impl Meeting {
+    /// |x|² or |x|₁ of every sample.
+    pub fn sizes<T: Scalar>(self, samples: SamplesRef<'_, T>) -> Vec<T> {
+        (0..samples.count())
+            .map(|i| {
+                let mut size = T::zero();
+                samples.for_each(i, |_, v| size += self.contribution(v, v));
+                if self == Meeting::L1 { size * T::of(0.5) } else { size }
+            })
+            .collect()
+    }
+
+    /// What one shared coordinate adds; zero when either value is zero.
+    #[inline]
+    pub fn contribution<T: Scalar>(self, x: T, z: T) -> T {
+        match self {
+            Meeting::Dot => x * z,
+            Meeting::L1 => x.abs() + z.abs() - (x - z).abs(),
+        }
+    }
+
+    /// What the squared (or absolute) distance is made of: |x − z|² = |x|² + |z|² − 2⟨x, z⟩, likewise for L1.
+    #[inline]
+    pub fn distance<T: Scalar>(self, met: T, x: T, z: T) -> T {
+        let twice = match self {
+            Meeting::Dot => met + met,
+            Meeting::L1 => met,
+        };
+        (x + z - twice).max(T::zero())
+    }
+
+    /// out\[i, j\] ← how x_i and z_j meet.
+    pub fn tile<T: Scalar>(self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, mut out: MatMut<'_, T>) {
+        assert_eq!((out.nrows(), out.ncols()), (x.count(), z.count()), "tile shape");
+        assert_eq!(x.width(), z.width(), "widths of X and Z");
+        out.fill(T::zero());
+        match (x, z) {
+            (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) => self.sparse_tile(x, z, out),
+            (SamplesRef::Dense(x), SamplesRef::Dense(z)) => self.dense_tile(x, z, out),
+            (SamplesRef::Sparse(x), SamplesRef::Dense(z)) => self.dense_tile(dense(x).as_ref(), z, out),
+            (SamplesRef::Dense(x), SamplesRef::Sparse(z)) => self.dense_tile(x, dense(z).as_ref(), out),
+        }
+    }
+
+    fn dense_tile<T: Scalar>(self, x: MatRef<'_, T>, z: MatRef<'_, T>, mut out: MatMut<'_, T>) {
+        if self == Meeting::Dot {
+            return linalg::gemm(out, x, z.transpose(), T::one());
+        }
+        let x = x.to_owned(); // contiguous columns
+        for j in 0..z.nrows() {
+            let mut column = out.rb_mut().col_mut(j);
+            for k in 0..z.ncols() {
+                let zk = z[(j, k)];
+                for (o, &xk) in column.rb_mut().iter_mut().zip(x.col(k).iter()) {
+                    *o += self.contribution(xk, zk);
+                }
+            }
+        }
+    }
+
+    /// Costs O(nnz(z)·log + meetings), not O(n·m·width): entries of x are sorted by coordinate and looked up.
+    fn sparse_tile<T: Scalar>(self, x: CsrRef<'_, T>, z: CsrRef<'_, T>, mut out: MatMut<'_, T>) {
+        let mut entries: Vec<(u32, usize, T)> = Vec::with_capacity(x.nnz());
+        for i in 0..x.nrows() {
+            let (cols, vals) = x.row(i);
+            entries.extend(cols.iter().zip(vals).map(|(&k, &v)| (k, i, v)));
+        }
+        entries.sort_by_key(|e| e.0);
+        for j in 0..z.nrows() {
+            let (cols, vals) = z.row(j);
+            for (&k, &zk) in cols.iter().zip(vals) {
+                let start = entries.partition_point(|e| e.0 < k);
+                for &(_, i, xk) in entries[start..].iter().take_while(|e| e.0 == k) {
+                    out[(i, j)] += self.contribution(xk, zk);
+                }
+            }
+        }
+    }
+}
+
+/// out\[i, j\] ← f of how x_i and z_j meet, column by column: `f(column, sizes of x, size of z_j)`.
+pub fn block<T: Scalar>(
+    meeting: Meeting,
+    x: SamplesRef<'_, T>,
+    z: SamplesRef<'_, T>,
+    mut out: MatMut<'_, T>,
+    f: impl Fn(&mut [T], &[T], T),
+) {
+    meeting.tile(x, z, out.rb_mut());
+    let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));
+    let mut column = vec![T::zero(); x.count()];
+    for (j, &size) in zs.iter().enumerate() {
+        match out.rb_mut().col_mut(j).try_as_col_major_mut() {
+            Some(contiguous) => f(contiguous.as_slice_mut(), &xs, size),
+            None => {
+                (0..column.len()).for_each(|i| column[i] = out[(i, j)]);
+                f(&mut column, &xs, size);
+                (0..column.len()).for_each(|i| out[(i, j)] = column[i]);
+            }
+        }
+    }
+}
+
+fn dense<T: Scalar>(rows: CsrRef<'_, T>) -> Mat<T> {
+    let mut out = Mat::zeros(rows.nrows(), rows.ncols());
+    for i in 0..rows.nrows() {
+        let (cols, vals) = rows.row(i);
+        cols.iter().zip(vals).for_each(|(&k, &v)| out[(i, k as usize)] = v);
+    }
+    out
+}

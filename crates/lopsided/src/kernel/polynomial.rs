@@ -1,0 +1,56 @@
+use super::{Kernel, Meeting, Separable};
+use crate::error::Result;
+use crate::registry::{Entry, Params};
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use faer::MatMut;
+use faer::prelude::ReborrowMut;
+
+/// k(x, z) = (gamma·⟨x, z⟩ + coef0)^degree.
+#[derive(Clone, Copy, Debug)]
+pub struct Polynomial {
+    /// Scale of the scalar product, above 0.
+    pub gamma: f64,
+    /// Added to the scalar product.
+    pub coef0: f64,
+    /// Exponent, at least 1.
+    pub degree: u32,
+}
+
+impl Polynomial {
+    /// Defaults: gamma 1, coef0 1, degree 3.
+    pub fn new(params: &Params) -> Result<Self> {
+        Ok(Polynomial {
+            gamma: params.positive("gamma", Some(1.0))?,
+            coef0: params.number("coef0", 1.0)?,
+            degree: params.count("degree", 3)?,
+        })
+    }
+
+    fn of_dot<T: Scalar>(self) -> impl Fn(T) -> T + Send + Sync + 'static {
+        let (gamma, coef0, degree) = (T::of(self.gamma), T::of(self.coef0), self.degree as i32);
+        move |dot| num_traits::Float::powi(gamma * dot + coef0, degree)
+    }
+}
+
+impl<T: Scalar> Kernel<T> for Polynomial {
+    fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        Meeting::Dot.tile(x, z, out.rb_mut());
+        let f = self.of_dot();
+        out.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v = f(*v)));
+        Ok(())
+    }
+
+    fn separable(&self) -> Option<Separable<T>> {
+        Some(Separable::OfDot(Box::new(self.of_dot())))
+    }
+}
+
+pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
+    Entry {
+        name: "poly",
+        about: "k(x, z) = (gamma <x, z> + coef0)^degree; defaults 1, 1, 3",
+        params: &["gamma", "coef0", "degree"],
+        build: |params| Ok(Box::new(Polynomial::new(params)?)),
+    }
+}

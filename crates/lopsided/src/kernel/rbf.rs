@@ -1,0 +1,51 @@
+use super::{Kernel, Meeting, Separable, pair};
+use crate::error::Result;
+use crate::registry::Entry;
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use faer::MatMut;
+
+/// k(x, z) = exp(−gamma·|x − z|²).
+///
+/// [KSVD] writes γ for a bandwidth: gamma = 1/γ²; [NKM] another: gamma = 1/(2γ²).
+#[derive(Clone, Copy, Debug)]
+pub struct Rbf {
+    /// Coefficient of the squared distance, above 0.
+    pub gamma: f64,
+}
+
+impl<T: Scalar> Kernel<T> for Rbf {
+    fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        exponential_block(Meeting::Dot, T::of(self.gamma), x, z, out);
+        Ok(())
+    }
+
+    fn separable(&self) -> Option<Separable<T>> {
+        Some(Separable::Exponential { gamma: T::of(self.gamma), meeting: Meeting::Dot })
+    }
+}
+
+/// out ← exp(−gamma·distance).
+pub(super) fn exponential_block<T: Scalar>(
+    meeting: Meeting,
+    gamma: T,
+    x: SamplesRef<'_, T>,
+    z: SamplesRef<'_, T>,
+    out: MatMut<'_, T>,
+) {
+    pair::block(meeting, x, z, out, |column, xs, size| {
+        for (v, &xx) in column.iter_mut().zip(xs) {
+            *v = -gamma * meeting.distance(*v, xx, size);
+        }
+        T::exp_in_place(column);
+    });
+}
+
+pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
+    Entry {
+        name: "rbf",
+        about: "k(x, z) = exp(-gamma |x - z|^2)",
+        params: &["gamma"],
+        build: |params| Ok(Box::new(Rbf { gamma: params.positive("gamma", None)? })),
+    }
+}

@@ -1,0 +1,173 @@
+//! Tall and small matrices: products over fixed row chunks, so that the bits do not depend on the number of threads.
+
+use crate::scalar::Scalar;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::matmul::matmul;
+use faer::linalg::qr::no_pivoting::factor as qr;
+use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Rows handled as one piece; sums over rows are taken piece by piece, in order.
+const CHUNK: usize = 4096;
+
+/// aᵀ b for two tall matrices.
+pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
+    assert_eq!(a.nrows(), b.nrows(), "aᵀb with {} and {} rows", a.nrows(), b.nrows());
+    let parts: Vec<Mat<T>> = chunks(a.nrows())
+        .into_par_iter()
+        .map(|(start, len)| {
+            let mut part = Mat::zeros(a.ncols(), b.ncols());
+            gemm(part.as_mut(), a.subrows(start, len).transpose(), b.subrows(start, len), T::one());
+            part
+        })
+        .collect();
+    let mut sum = Mat::zeros(a.ncols(), b.ncols());
+    for part in &parts {
+        sum += part;
+    }
+    sum
+}
+
+/// out ← out + alpha · a · h for tall `out` and `a`, small `h`.
+pub(crate) fn add_mul<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, h: MatRef<'_, T>, alpha: T) {
+    if h.nrows() == 0 || h.ncols() == 0 {
+        return;
+    }
+    out.par_row_chunks_mut(CHUNK).zip(a.par_row_chunks(CHUNK)).for_each(|(out, a)| gemm(out, a, h, alpha));
+}
+
+/// a · h for tall `a`, small `h`.
+pub(crate) fn mul<T: Scalar>(a: MatRef<'_, T>, h: MatRef<'_, T>) -> Mat<T> {
+    let mut out = Mat::zeros(a.nrows(), h.ncols());
+    add_mul(out.as_mut(), a, h, T::one());
+    out
+}
+
+/// out ← out + alpha · a · b on this thread alone.
+pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
+    matmul(out, Accum::Add, a, b, alpha, Par::Seq);
+}
+
+/// Thin singular value decomposition.
+pub(crate) struct ThinSvd<T> {
+    pub(crate) u: Mat<T>,
+    pub(crate) sigma: Vec<T>,
+    pub(crate) v: Mat<T>,
+}
+
+/// Thin SVD on this thread alone; `None` when the entries are not finite.
+pub(crate) fn thin_svd<T: Scalar>(a: MatRef<'_, T>) -> Option<ThinSvd<T>> {
+    let (n, m) = a.shape();
+    let k = n.min(m);
+    let mut out = ThinSvd { u: Mat::zeros(n, k), sigma: vec![T::zero(); k], v: Mat::zeros(m, k) };
+    if k == 0 {
+        return Some(out);
+    }
+    let mut sigma = faer::diag::Diag::<T>::zeros(k);
+    let thin = ComputeSvdVectors::Thin;
+    let mut buffer = MemBuffer::new(svd_scratch::<T>(n, m, thin, thin, Par::Seq, Default::default()));
+    let (u, v) = (Some(out.u.as_mut()), Some(out.v.as_mut()));
+    svd(a, sigma.as_mut(), u, v, Par::Seq, MemStack::new(&mut buffer), Default::default()).ok()?;
+    out.sigma.iter_mut().enumerate().for_each(|(i, s)| *s = sigma.column_vector()[i]);
+    Some(out)
+}
+
+/// An orthonormal basis of the columns of a tall matrix and the coefficients: y = q · r.
+pub(crate) struct Orthonormal<T> {
+    pub(crate) q: Mat<T>,
+    pub(crate) r: Mat<T>,
+}
+
+/// Orthonormalises the columns of `y`, leaving out directions of length at most `drop`; `None` when y is not finite.
+///
+/// R comes from a tree of Householder factorisations, hence without squaring the condition number. One call leaves q
+/// orthonormal up to ε·cond(y): call twice.
+pub(crate) fn orthonormalize<T: Scalar>(y: MatRef<'_, T>, drop: f64) -> Option<Orthonormal<T>> {
+    let svd = thin_svd(triangular_factor(y).as_ref())?;
+    if svd.sigma.iter().any(|s| !num_traits::Float::is_finite(*s)) {
+        return None;
+    }
+    let kept = svd.sigma.iter().take_while(|s| s.as_f64() > drop).count();
+    let scaled = Mat::from_fn(y.ncols(), kept, |i, j| svd.v[(i, j)] / svd.sigma[j]);
+    let r = Mat::from_fn(kept, y.ncols(), |i, j| svd.v[(j, i)] * svd.sigma[i]);
+    Some(Orthonormal { q: mul(y, scaled.as_ref()), r })
+}
+
+/// The R of y = QR.
+fn triangular_factor<T: Scalar>(y: MatRef<'_, T>) -> Mat<T> {
+    let parts: Vec<Mat<T>> =
+        chunks(y.nrows()).into_par_iter().map(|(start, len)| small_triangular_factor(y.subrows(start, len))).collect();
+    let rows = parts.iter().map(Mat::nrows).sum();
+    let mut stacked = Mat::zeros(rows, y.ncols());
+    let mut at = 0;
+    for part in &parts {
+        stacked.as_mut().subrows_mut(at, part.nrows()).copy_from(part);
+        at += part.nrows();
+    }
+    if parts.len() < 2 { stacked } else { small_triangular_factor(stacked.as_ref()) }
+}
+
+fn small_triangular_factor<T: Scalar>(y: MatRef<'_, T>) -> Mat<T> {
+    let (n, b) = y.shape();
+    let k = n.min(b);
+    if k == 0 {
+        return Mat::zeros(0, b);
+    }
+    let block = qr::recommended_block_size::<T>(n, b).min(k);
+    let mut a = y.to_owned();
+    let mut coefficients = Mat::zeros(block, k);
+    let mut buffer = MemBuffer::new(qr::qr_in_place_scratch::<T>(n, b, block, Par::Seq, Default::default()));
+    qr::qr_in_place(a.as_mut(), coefficients.as_mut(), Par::Seq, MemStack::new(&mut buffer), Default::default());
+    Mat::from_fn(k, b, |i, j| if i <= j { a[(i, j)] } else { T::zero() })
+}
+
+fn chunks(rows: usize) -> Vec<(usize, usize)> {
+    (0..rows).step_by(CHUNK).map(|start| (start, CHUNK.min(rows - start))).collect()
+}
+
+/// Euclidean length of each column.
+pub(crate) fn column_norms<T: Scalar>(a: MatRef<'_, T>) -> Vec<f64> {
+    a.col_iter().map(|c| c.norm_l2().as_f64()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random;
+
+    fn random(n: usize, m: usize) -> Mat<f64> {
+        random::gaussian(n, m, &mut random::generator(1, 0))
+    }
+
+    #[test]
+    fn chunked_products_equal_plain_ones() {
+        let (a, b, h) = (random(9000, 3), random(9000, 2), random(3, 2));
+        let plain = a.transpose() * &b;
+        assert!((transpose_mul(a.as_ref(), b.as_ref()) - plain).norm_max() < 1e-10);
+        assert!((mul(a.as_ref(), h.as_ref()) - &a * &h).norm_max() < 1e-12);
+    }
+
+    #[test]
+    fn orthonormalising_twice_survives_columns_of_tiny_and_equal_length() {
+        let mut y = random(5000, 4);
+        for i in 0..5000 {
+            y[(i, 1)] = y[(i, 0)] * 1e-9 + y[(i, 1)] * 1e-12;
+            y[(i, 3)] = y[(i, 2)];
+        }
+        let first = orthonormalize(y.as_ref(), 1e-13).unwrap();
+        let second = orthonormalize(first.q.as_ref(), 0.0).unwrap();
+        assert_eq!(second.q.ncols(), 3);
+        let gram = transpose_mul(second.q.as_ref(), second.q.as_ref());
+        assert!((gram - Mat::<f64>::identity(3, 3)).norm_max() < 1e-13);
+        let back = &second.q * (&second.r * &first.r);
+        assert!((back - y).norm_max() < 1e-11);
+    }
+
+    #[test]
+    fn a_matrix_with_nan_has_no_basis() {
+        let mut y = random(10, 2);
+        y[(3, 1)] = f64::NAN;
+        assert!(orthonormalize(y.as_ref(), 0.0).is_none());
+    }
+}

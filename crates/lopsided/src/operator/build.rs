@@ -1,0 +1,140 @@
+use super::plan::Costs;
+use super::{
+    DenseOperator, KernelOperator, Operator, OperatorChoice, OperatorKind, OperatorPlan, ProductOperator, Scaled,
+    SparseOperator,
+};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Normalization, Separable};
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use crate::watch::Watch;
+
+/// A kernel, two sample sets and how G may be multiplied: everything an operator is built from.
+#[derive(Clone)]
+pub struct KernelMatrix<'a, T: Scalar> {
+    /// The kernel.
+    pub kernel: &'a dyn Kernel<T>,
+    /// Row samples; G itself for a precomputed kernel.
+    pub x: SamplesRef<'a, T>,
+    /// Column samples.
+    pub z: SamplesRef<'a, T>,
+    /// The wanted kind of operator.
+    pub choice: OperatorChoice,
+    /// Bytes that may be used.
+    pub memory: u64,
+    /// Row normalisers of an earlier operator, for columns that were not part of it.
+    pub normalizer: Option<Vec<T>>,
+    /// Progress and cancellation.
+    pub watch: Watch,
+}
+
+/// An operator with the account of how it was built.
+pub struct Built<'a, T: Scalar> {
+    /// The operator.
+    pub operator: Box<dyn Operator<T> + Send + 'a>,
+    /// The plan it follows.
+    pub plan: OperatorPlan,
+    /// Logarithm of the row sums (softmax) or factors of the rows (row sum), where the kernel is normalised.
+    pub normalizer: Option<Vec<T>>,
+}
+
+impl<'a, T: Scalar> KernelMatrix<'a, T> {
+    /// A matrix with everything chosen automatically.
+    pub fn new(kernel: &'a dyn Kernel<T>, x: SamplesRef<'a, T>, z: SamplesRef<'a, T>) -> Self {
+        let memory = super::available_memory();
+        KernelMatrix { kernel, x, z, choice: OperatorChoice::Auto, memory, normalizer: None, watch: Watch::default() }
+    }
+
+    /// Rows and columns of G.
+    pub fn size(&self) -> (usize, usize) {
+        let cols = if self.kernel.is_precomputed() { self.x.width() } else { self.z.count() };
+        (self.x.count(), cols)
+    }
+
+    /// What would be built, without building it.
+    pub fn plan(&self) -> Result<OperatorPlan> {
+        if self.kernel.is_precomputed() {
+            let seconds = (self.x.nnz() as f64 * 1e-10, 0.0);
+            let (kind, bytes) =
+                (OperatorKind::Precomputed, if self.is_sparse() { 2 * self.x.bytes() as u64 } else { 0 });
+            return Ok(OperatorPlan { kind, bytes, why: "G is given".into(), seconds });
+        }
+        if self.x.width() != self.z.width() {
+            return Err(Error::shape("the width of the column samples", self.x.width(), self.z.width()));
+        }
+        Costs::of(self.kernel, self.x, self.z, self.memory).plan(self.choice, self.is_sparse())
+    }
+
+    /// Builds the operator of the plan.
+    pub fn build(self) -> Result<Built<'a, T>> {
+        let plan = self.plan()?;
+        match plan.kind {
+            OperatorKind::Precomputed => Ok(Built { operator: self.given(), plan, normalizer: None }),
+            OperatorKind::Sparse => self.sparse(plan),
+            OperatorKind::Tiles => self.tiles(plan),
+            OperatorKind::Dense => self.dense(plan),
+        }
+    }
+
+    fn is_sparse(&self) -> bool {
+        matches!((self.x, self.z), (SamplesRef::Sparse(_), SamplesRef::Sparse(_)))
+    }
+
+    fn given(&self) -> Box<dyn Operator<T> + Send + 'a> {
+        match self.x {
+            SamplesRef::Dense(g) => Box::new(DenseOperator::Borrowed(g)),
+            SamplesRef::Sparse(g) => Box::new(SparseOperator::new(None, g.to_owned())),
+        }
+    }
+
+    fn sparse(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
+        let (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) = (self.x, self.z) else {
+            return self.tiles(plan);
+        };
+        if matches!(self.kernel.separable(), Some(Separable::Dot)) {
+            return Ok(Built { operator: Box::new(ProductOperator::new(self.x, self.z)?), plan, normalizer: None });
+        }
+        let operator = SparseOperator::from_kernel(self.kernel, x, z, self.normalizer, &self.watch)?;
+        let normalizer = operator.log_sums().map(<[T]>::to_vec);
+        Ok(Built { operator: Box::new(operator), plan, normalizer })
+    }
+
+    fn tiles(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
+        if matches!(self.kernel.separable(), Some(Separable::Dot)) {
+            return Ok(Built { operator: Box::new(ProductOperator::new(self.x, self.z)?), plan, normalizer: None });
+        }
+        let tiles = self.streamed()?;
+        let log_sums = tiles.log_sums().map(<[T]>::to_vec);
+        self.normalized(Box::new(tiles), plan, log_sums)
+    }
+
+    fn dense(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
+        let tiles = self.streamed()?;
+        let log_sums = tiles.log_sums().map(<[T]>::to_vec);
+        let stored = Box::new(DenseOperator::Owned(tiles.to_dense()?));
+        self.normalized(stored, plan, log_sums)
+    }
+
+    fn streamed(&self) -> Result<KernelOperator<'a, T>> {
+        let softmax = self.kernel.normalization() == Normalization::Softmax;
+        let log_sums = if softmax { self.normalizer.clone() } else { None };
+        KernelOperator::new(self.kernel, self.x, self.z, log_sums, &self.watch)
+    }
+
+    fn normalized(
+        self,
+        operator: Box<dyn Operator<T> + Send + 'a>,
+        plan: OperatorPlan,
+        log_sums: Option<Vec<T>>,
+    ) -> Result<Built<'a, T>> {
+        if self.kernel.normalization() != Normalization::RowSum {
+            return Ok(Built { operator, plan, normalizer: log_sums });
+        }
+        let scaled = match self.normalizer {
+            Some(scale) => Scaled::new(operator, scale),
+            None => Scaled::to_unit_row_sums(operator)?,
+        };
+        let normalizer = Some(scaled.scale().to_vec());
+        Ok(Built { operator: Box::new(scaled), plan, normalizer })
+    }
+}

@@ -1,0 +1,86 @@
+use super::{Operator, col_sums, row_sums};
+use crate::error::Result;
+use crate::linalg;
+use crate::scalar::Scalar;
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut, MatRef};
+
+/// Row means, column means and the overall mean of G.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Means<T> {
+    /// Mean of each row of G.
+    pub rows: Vec<T>,
+    /// Mean of each column of G.
+    pub cols: Vec<T>,
+    /// Mean of all entries.
+    pub all: T,
+}
+
+impl<T: Scalar> Means<T> {
+    /// The means of an operator, by two products with a vector of ones.
+    pub fn of(g: &dyn Operator<T>) -> Result<Self> {
+        let scaled =
+            |sums: Vec<T>, count: usize| -> Vec<T> { sums.into_iter().map(|s| s / T::of(count as f64)).collect() };
+        let rows = scaled(row_sums(g)?, g.ncols());
+        let cols = scaled(col_sums(g)?, g.nrows());
+        let all = rows.iter().copied().sum::<T>() / T::of(g.nrows() as f64);
+        Ok(Means { rows, cols, all })
+    }
+}
+
+/// (I − 11ᵀ/n) G (I − 11ᵀ/m): both feature maps centred ([KSVD] §2.2).
+///
+/// Entry (i, j) is G\[i, j\] − rows\[i\] − cols\[j\] + all. With the means of a training G and new rows or columns this
+/// centres new samples by the training means.
+pub struct Centered<'a, T> {
+    inner: &'a dyn Operator<T>,
+    means: Means<T>,
+}
+
+impl<'a, T: Scalar> Centered<'a, T> {
+    /// Wraps an operator; lengths of the means must fit it.
+    pub fn new(inner: &'a dyn Operator<T>, means: Means<T>) -> Self {
+        assert_eq!((means.rows.len(), means.cols.len()), (inner.nrows(), inner.ncols()), "lengths of means");
+        Centered { inner, means }
+    }
+}
+
+impl<T: Scalar> Operator<T> for Centered<'_, T> {
+    fn nrows(&self) -> usize {
+        self.inner.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.inner.ncols()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
+        self.inner.block(rows, cols, out.rb_mut())?;
+        for (j, &col) in cols.iter().enumerate() {
+            for (i, &row) in rows.iter().enumerate() {
+                out[(i, j)] += self.means.all - self.means.rows[row] - self.means.cols[col];
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        self.inner.apply(v, out.rb_mut())?;
+        subtract(out, v, (&self.means.rows, &self.means.cols, self.means.all));
+        Ok(())
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        self.inner.apply_transpose(u, out.rb_mut())?;
+        subtract(out, u, (&self.means.cols, &self.means.rows, self.means.all));
+        Ok(())
+    }
+}
+
+/// out ← out − here·(1ᵀv) − 1·((there − all)ᵀv).
+fn subtract<T: Scalar>(out: MatMut<'_, T>, v: MatRef<'_, T>, (here, there, all): (&[T], &[T], T)) {
+    let weights = Mat::from_fn(v.nrows(), 2, |j, k| if k == 0 { T::one() } else { there[j] - all });
+    let sums = linalg::transpose_mul(weights.as_ref(), v);
+    let shapes = Mat::from_fn(out.nrows(), 2, |i, k| if k == 0 { here[i] } else { T::one() });
+    linalg::add_mul(out, shapes.as_ref(), sums.as_ref(), -T::one());
+}

@@ -1,0 +1,59 @@
+use super::{Operator, TILE};
+use crate::error::Result;
+use crate::linalg;
+use crate::scalar::Scalar;
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+/// G in memory: given, or evaluated once.
+pub enum DenseOperator<'a, T> {
+    /// Kept here.
+    Owned(Mat<T>),
+    /// Kept by somebody else, in any order of rows and columns.
+    Borrowed(MatRef<'a, T>),
+}
+
+impl<T: Scalar> DenseOperator<'_, T> {
+    fn g(&self) -> MatRef<'_, T> {
+        match self {
+            DenseOperator::Owned(g) => g.as_ref(),
+            DenseOperator::Borrowed(g) => *g,
+        }
+    }
+}
+
+impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
+    fn nrows(&self) -> usize {
+        self.g().nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.g().ncols()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
+        let g = self.g();
+        for (j, &col) in cols.iter().enumerate() {
+            for (i, &row) in rows.iter().enumerate() {
+                out[(i, j)] = g[(row, col)];
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        out.fill(T::zero());
+        linalg::add_mul(out, self.g(), v, T::one());
+        Ok(())
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        out.par_row_chunks_mut(TILE).enumerate().for_each(|(at, mut out)| {
+            out.fill(T::zero());
+            let columns = self.g().subcols(at * TILE, out.nrows());
+            linalg::gemm(out.rb_mut(), columns.transpose(), u, T::one());
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+use super::{Operator, TILE};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Normalization};
+use crate::linalg;
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use crate::watch::Watch;
+use faer::prelude::{Reborrow, ReborrowMut};
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+/// G evaluated tile by tile in every product: memory O(tile), never O(n·m).
+///
+/// A tile is a matrix product of sample coordinates, the kernel's function in place, and a matrix product with V.
+/// Tiles are spread over threads by rows for G·V and by columns for Gᵀ·U, so that no sum crosses threads.
+pub struct KernelOperator<'a, T: Scalar> {
+    kernel: &'a dyn Kernel<T>,
+    x: SamplesRef<'a, T>,
+    z: SamplesRef<'a, T>,
+    /// Logarithm of the row sums for [`Normalization::Softmax`].
+    log_sums: Option<Vec<T>>,
+    watch: Watch,
+}
+
+impl<'a, T: Scalar> KernelOperator<'a, T> {
+    /// The kernel's values between X and Z before any [`Normalization::RowSum`]; softmax rows are normalised exactly.
+    ///
+    /// `log_sums` are those of an earlier operator, for columns that were not part of it.
+    pub fn new(
+        kernel: &'a dyn Kernel<T>,
+        x: SamplesRef<'a, T>,
+        z: SamplesRef<'a, T>,
+        log_sums: Option<Vec<T>>,
+        watch: &Watch,
+    ) -> Result<Self> {
+        if x.width() != z.width() {
+            return Err(Error::shape("the width of the column samples", x.width(), z.width()));
+        }
+        let mut operator = KernelOperator { kernel, x, z, log_sums, watch: watch.clone() };
+        if kernel.normalization() == Normalization::Softmax && operator.log_sums.is_none() {
+            operator.log_sums = Some(operator.log_sum_rows()?);
+        }
+        Ok(operator)
+    }
+
+    /// Logarithm of each row's sum of exponentials.
+    pub fn log_sums(&self) -> Option<&[T]> {
+        self.log_sums.as_deref()
+    }
+
+    /// All of G in memory.
+    pub fn to_dense(&self) -> Result<Mat<T>> {
+        let mut out = Mat::zeros(self.nrows(), self.ncols());
+        out.as_mut().par_col_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {
+            let cols = (at * TILE, out.ncols());
+            tiles(self.nrows())
+                .into_iter()
+                .try_for_each(|rows| self.tile(rows, cols, out.rb_mut().subrows_mut(rows.0, rows.1)).map(|_| ()))
+        })?;
+        Ok(out)
+    }
+
+    /// One streaming pass that keeps the largest exponent and the sum relative to it.
+    fn log_sum_rows(&self) -> Result<Vec<T>> {
+        let parts: Vec<Vec<T>> = tiles(self.x.count())
+            .into_par_iter()
+            .map(|(row, rows)| {
+                let mut largest = vec![T::neg_infinity(); rows];
+                let mut sums = vec![T::zero(); rows];
+                let mut tile = Mat::zeros(rows, TILE);
+                for (col, cols) in tiles(self.z.count()) {
+                    let tile = tile.as_mut().subcols_mut(0, cols);
+                    self.raw_tile((row, rows), (col, cols), tile)?.col_iter_mut().for_each(|column| {
+                        for ((&v, largest), sum) in column.rb().iter().zip(&mut largest).zip(&mut sums) {
+                            if v > *largest {
+                                *sum *= num_traits::Float::exp(*largest - v);
+                                *largest = v;
+                            }
+                            *sum += num_traits::Float::exp(v - *largest);
+                        }
+                    });
+                }
+                Ok(largest.iter().zip(&sums).map(|(&l, &s)| l + num_traits::Float::ln(s)).collect())
+            })
+            .collect::<Result<_>>()?;
+        Ok(parts.concat())
+    }
+
+    fn raw_tile<'b>(
+        &self,
+        (row, rows): (usize, usize),
+        (col, cols): (usize, usize),
+        mut out: MatMut<'b, T>,
+    ) -> Result<MatMut<'b, T>> {
+        self.watch.check()?;
+        self.kernel.block(self.x.subrows(row, rows), self.z.subrows(col, cols), out.rb_mut())?;
+        Ok(out)
+    }
+
+    fn tile<'b>(&self, rows: (usize, usize), cols: (usize, usize), out: MatMut<'b, T>) -> Result<MatMut<'b, T>> {
+        let mut out = self.raw_tile(rows, cols, out)?;
+        if let Some(log_sums) = &self.log_sums {
+            exponentiate(out.rb_mut(), &log_sums[rows.0..rows.0 + rows.1]);
+        }
+        Ok(out)
+    }
+}
+
+/// tile\[i, j\] ← exp(tile\[i, j\] − log_sums\[i\]).
+fn exponentiate<T: Scalar>(tile: MatMut<'_, T>, log_sums: &[T]) {
+    for mut column in tile.col_iter_mut() {
+        column.rb_mut().iter_mut().zip(log_sums).for_each(|(v, &l)| *v -= l);
+        match column.rb_mut().try_as_col_major_mut() {
+            Some(contiguous) => T::exp_in_place(contiguous.as_slice_mut()),
+            None => column.iter_mut().for_each(|v| *v = num_traits::Float::exp(*v)),
+        }
+    }
+}
+
+impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
+    fn nrows(&self) -> usize {
+        self.x.count()
+    }
+
+    fn ncols(&self) -> usize {
+        self.z.count()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
+        let (x, z) = (self.x.select(rows), self.z.select(cols));
+        out.rb_mut().par_col_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {
+            self.watch.check()?;
+            self.kernel.block(x.as_ref(), z.as_ref().subrows(at * TILE, out.ncols()), out.rb_mut())?;
+            if let Some(log_sums) = &self.log_sums {
+                let picked: Vec<T> = rows.iter().map(|&i| log_sums[i]).collect();
+                exponentiate(out, &picked);
+            }
+            Ok(())
+        })
+    }
+
+    fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        out.par_row_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {
+            out.fill(T::zero());
+            let rows = (at * TILE, out.nrows());
+            let mut buffer = Mat::zeros(rows.1, TILE);
+            for cols in tiles(self.z.count()) {
+                let tile = self.tile(rows, cols, buffer.as_mut().subcols_mut(0, cols.1))?;
+                linalg::gemm(out.rb_mut(), tile.as_ref(), v.subrows(cols.0, cols.1), T::one());
+            }
+            Ok(())
+        })
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        out.par_row_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {
+            out.fill(T::zero());
+            let cols = (at * TILE, out.nrows());
+            let mut buffer = Mat::zeros(TILE, cols.1);
+            for rows in tiles(self.x.count()) {
+                let tile = self.tile(rows, cols, buffer.as_mut().subrows_mut(0, rows.1))?;
+                linalg::gemm(out.rb_mut(), tile.as_ref().transpose(), u.subrows(rows.0, rows.1), T::one());
+            }
+            Ok(())
+        })
+    }
+}
+
+fn tiles(count: usize) -> Vec<(usize, usize)> {
+    (0..count).step_by(TILE).map(|start| (start, TILE.min(count - start))).collect()
+}

@@ -1,0 +1,91 @@
+//! The matrix G, multiplied but never stored unless that is asked for.
+
+mod build;
+mod centered;
+mod dense;
+mod kernel;
+mod plan;
+mod product;
+mod scaled;
+mod sparse;
+
+pub use build::{Built, KernelMatrix};
+pub use centered::{Centered, Means};
+pub use dense::DenseOperator;
+pub use kernel::KernelOperator;
+pub use plan::{OperatorChoice, OperatorKind, OperatorPlan, available_memory};
+pub use product::ProductOperator;
+pub use scaled::Scaled;
+pub use sparse::{RankOne, SparseOperator};
+
+use crate::error::Result;
+use crate::linalg;
+use crate::scalar::Scalar;
+use faer::{Mat, MatMut, MatRef};
+
+/// Rows (or columns) of G handled as one piece by products that go through [`Operator::block`].
+pub(crate) const TILE: usize = 256;
+
+/// The n×m matrix G, multiplied but never stored.
+///
+/// A new operator needs sizes and [`Operator::block`]; the products are provided and may be overridden for speed.
+pub trait Operator<T: Scalar>: Sync {
+    /// Number of rows n.
+    fn nrows(&self) -> usize;
+    /// Number of columns m.
+    fn ncols(&self) -> usize;
+    /// out ← G\[rows, cols\].
+    fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()>;
+
+    /// out ← G·V. Provided: streams row tiles through `block`.
+    fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        let cols: Vec<usize> = (0..self.ncols()).collect();
+        for start in (0..self.nrows()).step_by(TILE) {
+            let rows: Vec<usize> = (start..self.nrows().min(start + TILE)).collect();
+            let mut tile = Mat::zeros(rows.len(), cols.len());
+            self.block(&rows, &cols, tile.as_mut())?;
+            out.as_mut().subrows_mut(start, rows.len()).copy_from(linalg::mul(tile.as_ref(), v));
+        }
+        Ok(())
+    }
+
+    /// out ← Gᵀ·U. Provided likewise.
+    fn apply_transpose(&self, u: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        out.fill(T::zero());
+        let cols: Vec<usize> = (0..self.ncols()).collect();
+        for start in (0..self.nrows()).step_by(TILE) {
+            let rows: Vec<usize> = (start..self.nrows().min(start + TILE)).collect();
+            let mut tile = Mat::zeros(rows.len(), cols.len());
+            self.block(&rows, &cols, tile.as_mut())?;
+            linalg::add_mul(out.as_mut(), tile.transpose(), u.subrows(start, rows.len()), T::one());
+        }
+        Ok(())
+    }
+}
+
+/// Row sums G·1.
+pub(crate) fn row_sums<T: Scalar>(g: &dyn Operator<T>) -> Result<Vec<T>> {
+    let ones = Mat::from_fn(g.ncols(), 1, |_, _| T::one());
+    let mut sums = Mat::zeros(g.nrows(), 1);
+    g.apply(ones.as_ref(), sums.as_mut())?;
+    Ok(sums.col(0).iter().copied().collect())
+}
+
+/// Column sums Gᵀ·1.
+pub(crate) fn col_sums<T: Scalar>(g: &dyn Operator<T>) -> Result<Vec<T>> {
+    let ones = Mat::from_fn(g.nrows(), 1, |_, _| T::one());
+    let mut sums = Mat::zeros(g.ncols(), 1);
+    g.apply_transpose(ones.as_ref(), sums.as_mut())?;
+    Ok(sums.col(0).iter().copied().collect())
+}
+
+/// All of G, tile by tile.
+pub(crate) fn materialize<T: Scalar>(g: &dyn Operator<T>) -> Result<Mat<T>> {
+    let mut out = Mat::zeros(g.nrows(), g.ncols());
+    let cols: Vec<usize> = (0..g.ncols()).collect();
+    for start in (0..g.nrows()).step_by(TILE) {
+        let rows: Vec<usize> = (start..g.nrows().min(start + TILE)).collect();
+        g.block(&rows, &cols, out.as_mut().subrows_mut(start, rows.len()))?;
+    }
+    Ok(out)
+}

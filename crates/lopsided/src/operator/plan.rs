@@ -1,0 +1,210 @@
+use super::sparse::estimate_meetings;
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Separable};
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use std::fmt;
+use std::str::FromStr;
+
+/// Kernel evaluations per product beyond which streaming tiles is not offered on its own.
+const TILE_LIMIT: f64 = 1e11;
+
+/// How products with G are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OperatorKind {
+    /// Rank one plus sparse, exact for sparse samples.
+    Sparse,
+    /// Evaluated tile by tile in every product.
+    Tiles,
+    /// Evaluated once and stored.
+    Dense,
+    /// Given by the user.
+    Precomputed,
+}
+
+/// Which [`OperatorKind`] the user wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OperatorChoice {
+    /// Chosen by kernel, samples and memory.
+    #[default]
+    Auto,
+    /// Rank one plus sparse.
+    Sparse,
+    /// Streamed.
+    Tiles,
+    /// Stored.
+    Dense,
+}
+
+/// What a product with G will cost, known before anything is allocated.
+#[derive(Clone, Debug)]
+pub struct OperatorPlan {
+    /// How G is multiplied.
+    pub kind: OperatorKind,
+    /// Bytes the operator holds at its peak, besides the samples.
+    pub bytes: u64,
+    /// Why this kind.
+    pub why: String,
+    /// Rough seconds on one core for a product with one vector, and once for setting up.
+    pub seconds: (f64, f64),
+}
+
+/// What a choice between kinds is made from.
+pub(super) struct Costs {
+    pub(super) cells: f64,
+    dense_bytes: u64,
+    /// Estimated entries of S = X·Zᵀ, where the sparse form applies.
+    pub(super) meetings: Option<u64>,
+    sparse_bytes: u64,
+    width: f64,
+    factored: Option<f64>,
+    memory: u64,
+}
+
+impl Costs {
+    pub(super) fn of<T: Scalar>(
+        kernel: &dyn Kernel<T>,
+        x: SamplesRef<'_, T>,
+        z: SamplesRef<'_, T>,
+        memory: u64,
+    ) -> Self {
+        let cells = x.count() as f64 * z.count() as f64;
+        let width = (x.nnz() + z.nnz()) as f64 / (x.count() + z.count()).max(1) as f64;
+        let factored = matches!(kernel.separable(), Some(Separable::Dot)).then(|| (x.nnz() + z.nnz()) as f64);
+        let meetings = match (x, z, kernel.separable()) {
+            (SamplesRef::Sparse(x), SamplesRef::Sparse(z), Some(_)) if factored.is_none() => {
+                Some(estimate_meetings(x, z))
+            }
+            _ => None,
+        };
+        let entry = (4 + T::BYTES) as u64;
+        // The entries, their transpose, and the pieces they are put together from.
+        let sparse_bytes = meetings.unwrap_or(0) * entry * 2 + (x.count() + z.count()) as u64 * 32;
+        let dense_bytes = (cells * T::BYTES as f64) as u64;
+        Costs { cells, dense_bytes, meetings, sparse_bytes, width, factored, memory }
+    }
+
+    pub(super) fn plan(&self, choice: OperatorChoice, sparse_samples: bool) -> Result<OperatorPlan> {
+        if let Some(entries) = self.factored {
+            let kind = if sparse_samples { OperatorKind::Sparse } else { OperatorKind::Tiles };
+            let why = "the linear kernel is two products with the samples".into();
+            return Ok(OperatorPlan { kind, bytes: 0, why, seconds: (entries * 1e-9, 0.0) });
+        }
+        match choice {
+            OperatorChoice::Auto => self.automatic(),
+            OperatorChoice::Tiles => Ok(self.tiles("asked for".into())),
+            OperatorChoice::Dense if self.dense_bytes <= self.memory => Ok(self.dense("asked for".into())),
+            OperatorChoice::Dense => Err(self.too_large("the stored matrix G".into(), self.dense_bytes)),
+            OperatorChoice::Sparse => match self.meetings {
+                None => Err(Error::param(
+                    "operator",
+                    "sparse",
+                    "`tiles` or `dense`: the sparse form needs sparse samples and a kernel of the form a(x)·b(z)·f(<x, z>)",
+                )),
+                Some(_) if self.sparse_bytes <= self.memory => Ok(self.sparse("asked for".into())),
+                Some(_) => Err(self.sparse_too_large()),
+            },
+        }
+    }
+
+    fn automatic(&self) -> Result<OperatorPlan> {
+        let fits = self.dense_bytes <= self.memory / 4;
+        if let Some(meetings) = self.meetings {
+            let share = meetings as f64 / self.cells.max(1.0);
+            if share <= 0.25 && self.sparse_bytes <= self.memory / 2 {
+                return Ok(self.sparse(format!("only {} of the pairs share a coordinate", percent(share))));
+            }
+            if !fits && self.cells > TILE_LIMIT {
+                return Err(self.sparse_too_large());
+            }
+        }
+        Ok(if fits {
+            self.dense("G fits a quarter of the memory allowed".into())
+        } else {
+            self.tiles("G does not fit a quarter of the memory allowed".into())
+        })
+    }
+
+    fn sparse(&self, why: String) -> OperatorPlan {
+        let entries = self.meetings.unwrap_or(0) as f64;
+        OperatorPlan {
+            kind: OperatorKind::Sparse,
+            bytes: self.sparse_bytes,
+            why,
+            seconds: (entries * 1.5e-9, entries * 4e-8),
+        }
+    }
+
+    fn dense(&self, why: String) -> OperatorPlan {
+        let seconds = (self.cells * 1e-10, self.tile_seconds());
+        OperatorPlan { kind: OperatorKind::Dense, bytes: self.dense_bytes, why, seconds }
+    }
+
+    fn tiles(&self, why: String) -> OperatorPlan {
+        // A tile is evaluated once for a whole block of vectors, of which there are a few dozen.
+        let seconds = (self.tile_seconds() / 24.0 + self.cells * 5e-11, self.tile_seconds());
+        OperatorPlan { kind: OperatorKind::Tiles, bytes: 1 << 20, why, seconds }
+    }
+
+    fn tile_seconds(&self) -> f64 {
+        self.cells * (2e-9 + self.width * 4e-11)
+    }
+
+    fn sparse_too_large(&self) -> Error {
+        let meetings = self.meetings.unwrap_or(0);
+        self.too_large(format!("the sparse form of G with about {meetings} entries"), self.sparse_bytes)
+    }
+
+    fn too_large(&self, what: String, needed: u64) -> Error {
+        Error::Memory {
+            what,
+            needed,
+            available: self.memory,
+            advice: "alternatives: the Nyström solver on a sample (nystrom), a cap on the links of hubs (max-degree), or more memory (memory)".into(),
+        }
+    }
+}
+
+fn percent(share: f64) -> String {
+    if share < 1e-4 { format!("{:.1e} %", share * 100.0) } else { format!("{:.2} %", share * 100.0) }
+}
+
+/// Memory a computation may use unless told otherwise: half of what is free now, by the system's own account.
+pub fn available_memory() -> u64 {
+    let free = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kb| kb * 1024)
+    });
+    let limit = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|t| t.trim().parse::<u64>().ok());
+    free.unwrap_or(8 << 30).min(limit.unwrap_or(u64::MAX)) / 2
+}
+
+impl fmt::Display for OperatorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OperatorKind::Sparse => "sparse",
+            OperatorKind::Tiles => "tiles",
+            OperatorKind::Dense => "dense",
+            OperatorKind::Precomputed => "precomputed",
+        })
+    }
+}
+
+impl FromStr for OperatorChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(OperatorChoice::Auto),
+            "sparse" => Ok(OperatorChoice::Sparse),
+            "tiles" => Ok(OperatorChoice::Tiles),
+            "dense" => Ok(OperatorChoice::Dense),
+            _ => Err(Error::Unknown {
+                kind: "operator",
+                name: text.into(),
+                known: ["auto", "sparse", "tiles", "dense"].map(String::from).to_vec(),
+            }),
+        }
+    }
+}

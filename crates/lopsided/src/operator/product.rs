@@ -1,0 +1,80 @@
+use super::{Operator, sparse};
+use crate::error::{Error, Result};
+use crate::kernel::pair::Meeting;
+use crate::linalg;
+use crate::samples::{Csr, SamplesRef};
+use crate::scalar::Scalar;
+use faer::{Mat, MatMut, MatRef};
+
+/// The linear kernel's G = X·Zᵀ as two products with the samples: G·V = X(ZᵀV), never formed.
+pub struct ProductOperator<'a, T: Scalar> {
+    x: SamplesRef<'a, T>,
+    z: SamplesRef<'a, T>,
+    /// Transposes of sparse samples, so that both products run over rows.
+    transposes: Option<(Csr<T>, Csr<T>)>,
+}
+
+impl<'a, T: Scalar> ProductOperator<'a, T> {
+    /// G = X·Zᵀ for samples of equal width.
+    pub fn new(x: SamplesRef<'a, T>, z: SamplesRef<'a, T>) -> Result<Self> {
+        if x.width() != z.width() {
+            return Err(Error::shape("the width of the column samples", x.width(), z.width()));
+        }
+        let transposes = match (x, z) {
+            (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) => {
+                Some((x.to_owned().transpose(), z.to_owned().transpose()))
+            }
+            _ => None,
+        };
+        Ok(ProductOperator { x, z, transposes })
+    }
+}
+
+impl<T: Scalar> Operator<T> for ProductOperator<'_, T> {
+    fn nrows(&self) -> usize {
+        self.x.count()
+    }
+
+    fn ncols(&self) -> usize {
+        self.z.count()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
+        Meeting::Dot.tile(self.x.select(rows).as_ref(), self.z.select(cols).as_ref(), out);
+        Ok(())
+    }
+
+    fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        let inner = self.transposes.as_ref().map(|t| &t.1);
+        multiply(self.x, gather(self.z, inner, v).as_ref(), out);
+        Ok(())
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        let inner = self.transposes.as_ref().map(|t| &t.0);
+        multiply(self.z, gather(self.x, inner, u).as_ref(), out);
+        Ok(())
+    }
+}
+
+/// samplesᵀ·v.
+fn gather<T: Scalar>(samples: SamplesRef<'_, T>, transpose: Option<&Csr<T>>, v: MatRef<'_, T>) -> Mat<T> {
+    let mut out = Mat::zeros(samples.width(), v.ncols());
+    match (samples, transpose) {
+        (_, Some(t)) => sparse::multiply(t.as_ref(), v, None, out.as_mut()),
+        (SamplesRef::Dense(m), None) => out = linalg::transpose_mul(m, v),
+        (SamplesRef::Sparse(s), None) => sparse::multiply(s.to_owned().transpose().as_ref(), v, None, out.as_mut()),
+    }
+    out
+}
+
+/// out ← samples·h.
+fn multiply<T: Scalar>(samples: SamplesRef<'_, T>, h: MatRef<'_, T>, mut out: MatMut<'_, T>) {
+    match samples {
+        SamplesRef::Sparse(s) => sparse::multiply(s, h, None, out),
+        SamplesRef::Dense(m) => {
+            out.fill(T::zero());
+            linalg::add_mul(out, m, h, T::one());
+        }
+    }
+}

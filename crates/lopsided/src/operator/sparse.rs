@@ -1,0 +1,295 @@
+use super::Operator;
+use crate::error::{Error, Result};
+use crate::kernel::pair::Meeting;
+use crate::kernel::{Kernel, Normalization, Separable};
+use crate::linalg;
+use crate::samples::{Csr, CsrRef};
+use crate::scalar::Scalar;
+use crate::watch::Watch;
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+/// The dense part α·βᵀ of a rank-one-plus-sparse matrix.
+#[derive(Clone, Debug)]
+pub struct RankOne<T> {
+    /// One factor per row.
+    pub rows: Vec<T>,
+    /// One factor per column.
+    pub cols: Vec<T>,
+}
+
+/// G = α·βᵀ + C with a sparse C: exact for sparse samples and separable kernels.
+///
+/// For S = X·Zᵀ, exp(−gamma(|x_i|² + |z_j|² − 2S_ij)) = a_i b_j + a_i b_j·expm1(2·gamma·S_ij), and the second term
+/// vanishes wherever S_ij does. Row normalisation keeps the form. Products cost nnz(S)·r + (n + m)·r instead of n·m·(d + r).
+pub struct SparseOperator<T> {
+    rank_one: Option<RankOne<T>>,
+    sparse: Csr<T>,
+    transpose: Csr<T>,
+    log_sums: Option<Vec<T>>,
+}
+
+impl<T: Scalar> SparseOperator<T> {
+    /// α·βᵀ + C.
+    pub fn new(rank_one: Option<RankOne<T>>, sparse: Csr<T>) -> Self {
+        SparseOperator { rank_one, transpose: sparse.transpose(), sparse, log_sums: None }
+    }
+
+    /// The matrix of a separable kernel between sparse samples.
+    ///
+    /// `log_sums` are those of an earlier operator for [`Normalization::Softmax`], for columns that were not part of it.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a kernel that is not separable.
+    pub fn from_kernel(
+        kernel: &dyn Kernel<T>,
+        x: CsrRef<'_, T>,
+        z: CsrRef<'_, T>,
+        log_sums: Option<Vec<T>>,
+        watch: &Watch,
+    ) -> Result<Self> {
+        let zt = z.to_owned().transpose();
+        match kernel.separable() {
+            Some(Separable::Dot) => Ok(SparseOperator::new(None, meetings(Meeting::Dot, x, &zt, watch)?)),
+            Some(Separable::OfDot(f)) => {
+                let mut s = meetings(Meeting::Dot, x, &zt, watch)?;
+                let at_zero = f(T::zero());
+                s.values_mut().par_iter_mut().for_each(|v| *v = f(*v) - at_zero);
+                let constant = RankOne { rows: vec![at_zero; x.nrows()], cols: vec![T::one(); z.nrows()] };
+                Ok(SparseOperator::new(Some(constant), s))
+            }
+            Some(Separable::Exponential { gamma, meeting }) => {
+                let softmax = kernel.normalization() == Normalization::Softmax;
+                let s = meetings(meeting, x, &zt, watch)?;
+                let exponents = Exponents::new(gamma, meeting, x, z, s);
+                Ok(if softmax { exponents.softmax(log_sums) } else { exponents.plain() })
+            }
+            None => Err(Error::param("operator", "sparse", "`tiles` or `dense` for a kernel that is not separable")),
+        }
+    }
+
+    /// Logarithm of each row's sum of exponentials, for softmax rows.
+    pub fn log_sums(&self) -> Option<&[T]> {
+        self.log_sums.as_deref()
+    }
+
+    /// Stored entries of C.
+    pub fn nnz(&self) -> usize {
+        self.sparse.nnz()
+    }
+}
+
+/// Exponents rows\[i\] + cols\[j\] + met\[i, j\], kept apart so that nothing under- or overflows before it must.
+struct Exponents<T> {
+    rows: Vec<T>,
+    cols: Vec<T>,
+    met: Csr<T>,
+}
+
+impl<T: Scalar> Exponents<T> {
+    fn new(gamma: T, meeting: Meeting, x: CsrRef<'_, T>, z: CsrRef<'_, T>, mut met: Csr<T>) -> Self {
+        let factor = if meeting == Meeting::Dot { gamma + gamma } else { gamma };
+        met.values_mut().par_iter_mut().for_each(|v| *v *= factor);
+        let scaled = |sizes: Vec<T>| sizes.into_iter().map(|s| -gamma * s).collect();
+        let sizes = |side| scaled(meeting.sizes(crate::samples::SamplesRef::Sparse(side)));
+        Exponents { rows: sizes(x), cols: sizes(z), met }
+    }
+
+    fn plain(mut self) -> SparseOperator<T> {
+        for i in 0..self.met.nrows() {
+            let row = self.rows[i];
+            let (cols, vals) = self.met.row_mut(i);
+            cols.iter().zip(vals).for_each(|(&j, v)| *v = difference(row + self.cols[j as usize], *v));
+        }
+        let exp = |values: &[T]| values.iter().map(|v| v.exp()).collect();
+        let rank_one = RankOne { rows: exp(&self.rows), cols: exp(&self.cols) };
+        SparseOperator::new(Some(rank_one), self.met)
+    }
+
+    /// Rows divided by their sums. A row's own exponent cancels, so only cols\[j\] + met\[i, j\] matters.
+    fn softmax(mut self, log_sums: Option<Vec<T>>) -> SparseOperator<T> {
+        let top = self.cols.iter().copied().fold(T::neg_infinity(), T::max);
+        let shifted: Vec<T> = self.cols.iter().map(|&c| c - top).collect();
+        let base: T = shifted.iter().map(|s| s.exp()).sum();
+        // log_sums of the caller include the row's exponent, as the tile operator's do.
+        let log_sums = log_sums.unwrap_or_else(|| {
+            (0..self.met.nrows()).map(|i| self.rows[i] + top + self.log_row_sum(i, &shifted, base)).collect()
+        });
+        let mut rows = Vec::with_capacity(log_sums.len());
+        for (i, &log_sum) in log_sums.iter().enumerate() {
+            let offset = self.rows[i] + top - log_sum;
+            let (cols, vals) = self.met.row_mut(i);
+            cols.iter().zip(vals).for_each(|(&j, v)| *v = difference(offset + shifted[j as usize], *v));
+            rows.push(offset.exp());
+        }
+        let cols = shifted.iter().map(|s| s.exp()).collect();
+        let mut operator = SparseOperator::new(Some(RankOne { rows, cols }), self.met);
+        operator.log_sums = Some(log_sums);
+        operator
+    }
+
+    /// ln Σ_j exp(shifted\[j\] + met\[i, j\]), relative to the row's largest exponent.
+    fn log_row_sum(&self, i: usize, shifted: &[T], base: T) -> T {
+        let (cols, vals) = self.met.as_ref().row(i);
+        let largest = cols.iter().zip(vals).map(|(&j, &v)| shifted[j as usize] + v).fold(T::zero(), T::max);
+        let mut sum = base * (-largest).exp();
+        for (&j, &v) in cols.iter().zip(vals) {
+            sum += difference(shifted[j as usize] - largest, v);
+        }
+        largest + sum.ln()
+    }
+}
+
+/// exp(base + step) − exp(base), without cancellation for small steps and without overflow for large ones.
+fn difference<T: Scalar>(base: T, step: T) -> T {
+    if step < T::one() { base.exp() * step.exp_m1() } else { (base + step).exp() - base.exp() }
+}
+
+/// S\[i, j\] = how x_i and z_j meet, for all pairs that share a coordinate; `zt` has one row per coordinate.
+fn meetings<T: Scalar>(meeting: Meeting, x: CsrRef<'_, T>, zt: &Csr<T>, watch: &Watch) -> Result<Csr<T>> {
+    let m = zt.ncols();
+    let s = Csr::from_parallel_rows(
+        x.nrows(),
+        m,
+        || vec![None::<T>; m],
+        |sums, i, cells| {
+            if watch.check().is_err() {
+                return;
+            }
+            let (cols, vals) = x.row(i);
+            for (&k, &xk) in cols.iter().zip(vals) {
+                let (zcols, zvals) = zt.as_ref().row(k as usize);
+                for (&j, &zk) in zcols.iter().zip(zvals) {
+                    let sum = &mut sums[j as usize];
+                    if sum.is_none() {
+                        cells.push((j, T::zero()));
+                    }
+                    *sum = Some(sum.unwrap_or(T::zero()) + meeting.contribution(xk, zk));
+                }
+            }
+            cells.sort_unstable_by_key(|c| c.0);
+            for cell in cells.iter_mut() {
+                cell.1 = sums[cell.0 as usize].take().unwrap_or(T::zero());
+            }
+            cells.retain(|c| c.1 != T::zero());
+        },
+    );
+    watch.check()?;
+    Ok(s)
+}
+
+/// How many entries S has, without forming it: exact products of the counts, corrected by the overlap seen in a
+/// sample of rows.
+pub(super) fn estimate_meetings<T: Scalar>(x: CsrRef<'_, T>, z: CsrRef<'_, T>) -> u64 {
+    const SAMPLE: usize = 512;
+    let mut counts = vec![0u64; z.ncols()];
+    for j in 0..z.nrows() {
+        z.row(j).0.iter().for_each(|&k| counts[k as usize] += 1);
+    }
+    let terms = |i: usize| -> u64 { x.row(i).0.iter().map(|&k| counts[k as usize]).sum() };
+    let total: u64 = (0..x.nrows()).into_par_iter().map(terms).sum();
+    if total <= 1 << 20 {
+        return total;
+    }
+    let zt = z.to_owned().transpose();
+    let step = (x.nrows() / SAMPLE).max(1);
+    let mut seen = vec![usize::MAX; z.nrows()];
+    let (mut sampled_terms, mut sampled_entries) = (0u64, 0u64);
+    for i in (0..x.nrows()).step_by(step) {
+        sampled_terms += terms(i);
+        for &k in x.row(i).0 {
+            for &j in zt.as_ref().row(k as usize).0 {
+                if std::mem::replace(&mut seen[j as usize], i) != i {
+                    sampled_entries += 1;
+                }
+            }
+        }
+    }
+    let share = if sampled_terms == 0 { 1.0 } else { sampled_entries as f64 / sampled_terms as f64 };
+    ((total as f64 * share) as u64).min(x.nrows() as u64 * z.nrows() as u64)
+}
+
+impl<T: Scalar> Operator<T> for SparseOperator<T> {
+    fn nrows(&self) -> usize {
+        self.sparse.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.sparse.ncols()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
+        for (i, &row) in rows.iter().enumerate() {
+            let (stored, values) = self.sparse.as_ref().row(row);
+            for (j, &col) in cols.iter().enumerate() {
+                let sparse = stored.binary_search(&(col as u32)).map_or(T::zero(), |at| values[at]);
+                let dense = self.rank_one.as_ref().map_or(T::zero(), |r| r.rows[row] * r.cols[col]);
+                out[(i, j)] = dense + sparse;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        let dense = self.rank_one.as_ref().map(|r| (&r.rows[..], &r.cols[..]));
+        multiply(self.sparse.as_ref(), v, dense, out);
+        Ok(())
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        let dense = self.rank_one.as_ref().map(|r| (&r.cols[..], &r.rows[..]));
+        multiply(self.transpose.as_ref(), u, dense, out);
+        Ok(())
+    }
+}
+
+/// out ← (C + α·βᵀ)·v; each row of the result is one thread's work.
+pub(super) fn multiply<T: Scalar>(
+    c: CsrRef<'_, T>,
+    v: MatRef<'_, T>,
+    rank_one: Option<(&[T], &[T])>,
+    out: MatMut<'_, T>,
+) {
+    /// Columns of v multiplied together: one row of them fills a few cache lines.
+    const WIDTH: usize = 32;
+    const ROWS: usize = 1024;
+    let sums = rank_one.map(|(_, cols)| {
+        let beta = Mat::from_fn(cols.len(), 1, |j, _| cols[j]);
+        linalg::transpose_mul(beta.as_ref(), v)
+    });
+    let mut out = out;
+    for start in (0..v.ncols()).step_by(WIDTH) {
+        let width = WIDTH.min(v.ncols() - start);
+        let rows_of_v = row_major(v.subcols(start, width));
+        let part = out.as_mut().subcols_mut(start, width);
+        part.par_row_chunks_mut(ROWS).enumerate().for_each(|(at, mut part)| {
+            let mut sum = vec![T::zero(); width];
+            for i in 0..part.nrows() {
+                let row = at * ROWS + i;
+                match (&sums, rank_one) {
+                    (Some(sums), Some((rows, _))) => {
+                        (0..width).for_each(|k| sum[k] = rows[row] * sums[(0, start + k)]);
+                    }
+                    _ => sum.fill(T::zero()),
+                }
+                let (cols, vals) = c.row(row);
+                for (&j, &value) in cols.iter().zip(vals) {
+                    let other = &rows_of_v[j as usize * width..][..width];
+                    sum.iter_mut().zip(other).for_each(|(s, &o)| *s += value * o);
+                }
+                (0..width).for_each(|k| part[(i, k)] = sum[k]);
+            }
+        });
+    }
+}
+
+fn row_major<T: Scalar>(v: MatRef<'_, T>) -> Vec<T> {
+    let width = v.ncols();
+    let mut out = vec![T::zero(); v.nrows() * width];
+    out.par_chunks_mut(width.max(1) * 1024).enumerate().for_each(|(at, chunk)| {
+        for (i, row) in chunk.chunks_mut(width).enumerate() {
+            row.iter_mut().enumerate().for_each(|(k, o)| *o = v[(at * 1024 + i, k)]);
+        }
+    });
+    out
+}

@@ -1,0 +1,220 @@
+use super::exact::not_finite;
+use super::{Run, SolveReport, Svd};
+use crate::error::Result;
+use crate::linalg::{self, Orthonormal, ThinSvd};
+use crate::operator::Operator;
+use crate::random;
+use crate::scalar::Scalar;
+use crate::watch::Progress;
+use faer::{Mat, MatRef};
+use rand_chacha::ChaCha8Rng;
+use std::time::Instant;
+
+/// Two growing orthonormal bases with G·V = U·B and GᵀU = V·Bᵀ + next·L, where L acts on the last block of U only.
+///
+/// One step ([`Krylov::expand`]):
+/// 1. V ← [V, next].
+/// 2. Y = G·next, orthogonalised twice against U: Y = U·H + Q·R. U ← [U, Q], B ← [B H; 0 R].
+/// 3. W = GᵀQ, orthogonalised twice against V: W = V·(…) + next·L. Directions of no length are dropped.
+///
+/// All coefficients come from the orthogonalisation, so B needs no structure, and after a restart (Ritz vectors in
+/// place of the bases, their values in place of B) the same step goes on.
+pub(super) struct Krylov<'a, T: Scalar> {
+    g: &'a dyn Operator<T>,
+    run: &'a Run,
+    rng: ChaCha8Rng,
+    u: Mat<T>,
+    v: Mat<T>,
+    b: Mat<T>,
+    /// Columns of u and v in use.
+    filled: (usize, usize),
+    next: Mat<T>,
+    coupling: Mat<T>,
+    /// Columns of the last block of U.
+    last: usize,
+    /// Length of the longest product seen: an estimate of σ₁ from below.
+    scale: f64,
+    pub(super) report: SolveReport,
+}
+
+/// Ritz values with the residual of each.
+pub(super) struct Ritz<T> {
+    small: ThinSvd<T>,
+    pub(super) residuals: Vec<f64>,
+}
+
+impl<T: Scalar> Ritz<T> {
+    pub(super) fn sigma(&self) -> &[T] {
+        &self.small.sigma
+    }
+
+    /// True when the first `rank` triplets, or all there are, have residuals of at most tol·σ₁.
+    pub(super) fn converged(&self, rank: usize, tol: f64) -> bool {
+        self.residuals.len() >= rank && self.residual(rank) <= tol
+    }
+
+    /// Largest residual of the first `rank` triplets relative to σ₁.
+    pub(super) fn residual(&self, rank: usize) -> f64 {
+        let largest = self.sigma().first().map_or(1.0, |s| s.as_f64()).max(f64::MIN_POSITIVE);
+        self.residuals.iter().take(rank).fold(0.0, |a: f64, r| a.max(*r)) / largest
+    }
+}
+
+impl<'a, T: Scalar> Krylov<'a, T> {
+    /// Starts from `block` random vectors; the bases have room for `capacity` columns.
+    pub(super) fn new(g: &'a dyn Operator<T>, run: &'a Run, block: usize, capacity: usize) -> Result<Self> {
+        let mut krylov = Krylov {
+            g,
+            run,
+            rng: random::generator(run.seed, 2),
+            u: Mat::zeros(g.nrows(), capacity),
+            v: Mat::zeros(g.ncols(), capacity),
+            b: Mat::zeros(capacity, capacity),
+            filled: (0, 0),
+            next: Mat::zeros(g.ncols(), 0),
+            coupling: Mat::zeros(0, 0),
+            last: 0,
+            scale: 0.0,
+            report: SolveReport::default(),
+        };
+        krylov.add_random(block)?;
+        Ok(krylov)
+    }
+
+    /// Columns of the next block; 0 when the space is exhausted.
+    pub(super) fn pending(&self) -> usize {
+        self.next.ncols()
+    }
+
+    /// True when another step fits the bases.
+    pub(super) fn has_room(&self) -> bool {
+        self.filled.1 + self.pending() <= self.v.ncols()
+    }
+
+    /// Adds random directions to the next block, as many as there is space for.
+    pub(super) fn add_random(&mut self, count: usize) -> Result<()> {
+        let free = self.g.ncols() - self.filled.1 - self.pending();
+        let fresh = random::gaussian::<T>(self.g.ncols(), count.min(free), &mut self.rng);
+        let mut joined = Mat::zeros(self.g.ncols(), self.pending() + fresh.ncols());
+        joined.as_mut().subcols_mut(0, self.pending()).copy_from(&self.next);
+        joined.as_mut().subcols_mut(self.pending(), fresh.ncols()).copy_from(&fresh);
+        let kept = self.pending();
+        let (q, _, r) = orthogonalize(self.v.as_ref().subcols(0, self.filled.1), joined, 1e-8)?;
+        // The residual block stays in the span; its coupling follows the change of basis.
+        self.coupling = r.subcols(0, kept) * &self.coupling;
+        self.next = q;
+        Ok(())
+    }
+
+    /// One step of the iteration.
+    pub(super) fn expand(&mut self) -> Result<()> {
+        let (rows, cols) = self.filled;
+        let block = self.pending();
+        self.v.as_mut().subcols_mut(cols, block).copy_from(&self.next);
+
+        let mut y = Mat::zeros(self.g.nrows(), block);
+        self.timed(block, |g, next| g.apply(next, y.as_mut()))?;
+        let ortho = Instant::now();
+        self.scale = linalg::column_norms(y.as_ref()).into_iter().fold(self.scale, f64::max);
+        let (q, h, r) = orthogonalize(self.u.as_ref().subcols(0, rows), y, self.negligible())?;
+        self.last = q.ncols();
+        self.u.as_mut().subcols_mut(rows, self.last).copy_from(&q);
+        self.b.as_mut().submatrix_mut(0, cols, rows, block).copy_from(&h);
+        self.b.as_mut().submatrix_mut(rows, cols, self.last, block).copy_from(&r);
+        self.filled = (rows + self.last, cols + block);
+        self.report.seconds_in_ortho += ortho.elapsed().as_secs_f64();
+
+        self.next = q;
+        let mut w = Mat::zeros(self.g.ncols(), self.last);
+        self.timed(self.last, |g, q| g.apply_transpose(q, w.as_mut()))?;
+        let ortho = Instant::now();
+        let (next, _, coupling) = orthogonalize(self.v.as_ref().subcols(0, self.filled.1), w, self.negligible())?;
+        (self.next, self.coupling) = (next, coupling);
+        self.report.seconds_in_ortho += ortho.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Products with `next`, accounted for.
+    fn timed(
+        &mut self,
+        count: usize,
+        product: impl FnOnce(&dyn Operator<T>, MatRef<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let start = Instant::now();
+        product(self.g, self.next.as_ref())?;
+        self.report.seconds_in_operator += start.elapsed().as_secs_f64();
+        self.report.products += count as u64;
+        Ok(())
+    }
+
+    /// Lengths not to be told from rounding.
+    fn negligible(&self) -> f64 {
+        4.0 * T::eps() * ((self.g.nrows() + self.g.ncols()) as f64).sqrt() * self.scale
+    }
+
+    /// Singular values of B and the residual each has as a singular value of G.
+    pub(super) fn ritz(&self) -> Result<Ritz<T>> {
+        let (rows, cols) = self.filled;
+        let small = linalg::thin_svd(self.b.as_ref().submatrix(0, 0, rows, cols)).ok_or_else(not_finite)?;
+        let tail = small.u.subrows(rows - self.last, self.last);
+        let residuals = linalg::column_norms((&self.coupling * tail).as_ref());
+        Ok(Ritz { small, residuals })
+    }
+
+    /// Reports how far the first `rank` triplets are.
+    pub(super) fn progress(&self, ritz: &Ritz<T>, rank: usize) -> Result<()> {
+        self.run.watch.report(Progress {
+            stage: "singular vectors",
+            done: self.report.products,
+            total: 0,
+            residual: Some(ritz.residual(rank)),
+        })
+    }
+
+    /// Thick restart: the `keep` leading Ritz vectors take the place of the bases.
+    pub(super) fn restart(&mut self, ritz: &Ritz<T>, keep: usize) {
+        let start = Instant::now();
+        let keep = keep.min(ritz.sigma().len());
+        let (u, v) = self.vectors(ritz, keep);
+        self.u.as_mut().subcols_mut(0, keep).copy_from(&u);
+        self.v.as_mut().subcols_mut(0, keep).copy_from(&v);
+        self.b.fill(T::zero());
+        ritz.sigma().iter().take(keep).enumerate().for_each(|(k, s)| self.b[(k, k)] = *s);
+        let tail = ritz.small.u.submatrix(self.filled.0 - self.last, 0, self.last, keep);
+        self.coupling = &self.coupling * tail;
+        self.last = keep;
+        self.filled = (keep, keep);
+        self.report.restarts += 1;
+        self.report.seconds_in_ortho += start.elapsed().as_secs_f64();
+    }
+
+    fn vectors(&self, ritz: &Ritz<T>, count: usize) -> (Mat<T>, Mat<T>) {
+        let u = linalg::mul(self.u.as_ref().subcols(0, self.filled.0), ritz.small.u.as_ref().subcols(0, count));
+        let v = linalg::mul(self.v.as_ref().subcols(0, self.filled.1), ritz.small.v.as_ref().subcols(0, count));
+        (u, v)
+    }
+
+    /// The leading triplets; the bases are given up.
+    pub(super) fn into_svd(self, ritz: &Ritz<T>, rank: usize) -> Svd<T> {
+        let count = rank.min(ritz.sigma().len());
+        let (u, v) = self.vectors(ritz, count);
+        Svd { u, sigma: ritz.sigma()[..count].to_vec(), v, report: self.report }
+    }
+}
+
+/// y = basis·h + q·r with q orthonormal and orthogonal to the basis; two passes, directions up to `drop` left out.
+fn orthogonalize<T: Scalar>(basis: MatRef<'_, T>, mut y: Mat<T>, drop: f64) -> Result<(Mat<T>, Mat<T>, Mat<T>)> {
+    let h = linalg::transpose_mul(basis, y.as_ref());
+    linalg::add_mul(y.as_mut(), basis, h.as_ref(), -T::one());
+    let Orthonormal { q, r } = linalg::orthonormalize(y.as_ref(), drop).ok_or_else(not_finite)?;
+    std::mem::drop(y);
+    let mut y = q;
+    let again = linalg::transpose_mul(basis, y.as_ref());
+    linalg::add_mul(y.as_mut(), basis, again.as_ref(), -T::one());
+    // A direction that was all rounding lies in the basis and is gone by now.
+    let second = linalg::orthonormalize(y.as_ref(), 0.5).ok_or_else(not_finite)?;
+    Ok((second.q, h + again * &r, second.r * r))
+}

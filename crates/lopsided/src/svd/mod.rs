@@ -1,0 +1,195 @@
+//! Leading singular triplets of an operator.
+
+mod auto;
+mod exact;
+mod krylov;
+mod lanczos;
+mod randomized;
+
+pub use auto::Auto;
+pub use exact::Exact;
+pub use lanczos::Lanczos;
+pub use randomized::Randomized;
+
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::operator::Operator;
+use crate::registry::{self, Entry, Params};
+use crate::scalar::Scalar;
+use crate::watch::Watch;
+use faer::{Mat, MatRef};
+
+/// Finds the leading singular triplets of G from products alone.
+pub trait SvdSolver<T: Scalar>: Send + Sync {
+    /// The `rank` leading triplets, fewer where G has fewer nonzero singular values.
+    fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>>;
+
+    /// Bytes the solver holds at its peak for an n×m matrix, besides the operator, and the products it expects to need.
+    fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan;
+}
+
+/// What a run needs besides the problem.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Same seed, same bits.
+    pub seed: u64,
+    /// Progress and cancellation.
+    pub watch: Watch,
+}
+
+/// What a solver will cost, known before anything is allocated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverPlan {
+    /// Name in the list of [`solvers`]; for `auto` the one it would take.
+    pub solver: &'static str,
+    /// Why, when there was a choice.
+    pub why: String,
+    /// Peak bytes.
+    pub bytes: u64,
+    /// Expected products of G or Gᵀ with one vector.
+    pub products: u64,
+    /// Expected floating-point operations outside the products.
+    pub flops: f64,
+}
+
+/// G ≈ U·diag(σ)·Vᵀ with orthonormal columns of U and V, σ descending and positive.
+#[derive(Clone, Debug)]
+pub struct Svd<T> {
+    /// Left singular vectors, one column each.
+    pub u: Mat<T>,
+    /// Singular values.
+    pub sigma: Vec<T>,
+    /// Right singular vectors.
+    pub v: Mat<T>,
+    /// What it took.
+    pub report: SolveReport,
+}
+
+/// A solver's account of its work.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct SolveReport {
+    /// The solver that ran.
+    pub solver: String,
+    /// Why it was chosen.
+    pub why: String,
+    /// Products of G or Gᵀ with one vector.
+    pub products: u64,
+    /// Restarts of an iterative solver.
+    pub restarts: u64,
+    /// For each triplet max(‖G v − σ u‖, ‖Gᵀu − σ v‖) / σ₁.
+    pub residuals: Vec<f64>,
+    /// True when every residual is at most the tolerance.
+    pub converged: bool,
+    /// Seconds in products with G.
+    pub seconds_in_operator: f64,
+    /// Seconds in everything else.
+    pub seconds_in_ortho: f64,
+    /// What a user should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl SolveReport {
+    /// The largest residual; 0 without triplets.
+    pub fn residual(&self) -> f64 {
+        self.residuals.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// All solvers. The order is the order of every listing.
+pub fn solvers<T: Scalar>() -> Vec<Entry<dyn SvdSolver<T>>> {
+    vec![auto::entry(), exact::entry(), lanczos::entry(), randomized::entry()]
+}
+
+/// The solver called `name`.
+pub fn solver<T: Scalar>(name: &str, params: &Params) -> Result<Box<dyn SvdSolver<T>>> {
+    registry::build("solver", &solvers::<T>(), name, params)
+}
+
+/// Default tolerance on residuals relative to σ₁.
+pub const DEFAULT_TOLERANCE: f64 = 1e-6;
+
+/// The tolerance asked for, no smaller than the precision allows.
+fn tolerance<T: Scalar>(params: &Params) -> Result<f64> {
+    let tol = params.positive("tol", Some(DEFAULT_TOLERANCE))?;
+    if tol >= 1.0 {
+        return Err(Error::param("tol", tol, "a number above 0 and below 1"));
+    }
+    Ok(tol.max(32.0 * T::eps()))
+}
+
+/// Checks sizes before any work.
+fn check_rank(n: usize, m: usize, rank: usize) -> Result<()> {
+    let most = n.min(m);
+    if most == 0 {
+        return Err(Error::shape("G", "at least 1 x 1", format!("{n} x {m}")));
+    }
+    if rank == 0 || rank > most {
+        return Err(Error::param("rank", rank, format!("between 1 and min(n, m) = {most}")));
+    }
+    Ok(())
+}
+
+impl<T: Scalar> Svd<T> {
+    /// Finishes a solver's result: drops zero triplets, fixes signs, measures both residuals by products with G.
+    fn finish(self, g: &dyn Operator<T>, rank: usize, tol: f64) -> Result<Self> {
+        let mut svd = self.without_zeros(rank);
+        svd.fix_signs();
+        let start = std::time::Instant::now();
+        svd.report.residuals = svd.residuals(g)?;
+        svd.report.seconds_in_operator += start.elapsed().as_secs_f64();
+        svd.report.products += 2 * svd.sigma.len() as u64;
+        svd.report.converged = svd.report.residuals.iter().all(|r| *r <= tol);
+        Ok(svd)
+    }
+
+    /// Keeps at most `rank` triplets whose singular value is not zero to working precision.
+    fn without_zeros(mut self, rank: usize) -> Self {
+        let largest = self.sigma.first().map_or(0.0, |s| s.as_f64());
+        let zero = largest * T::eps() * self.u.nrows().max(self.v.nrows()) as f64;
+        let kept = self.sigma.iter().take(rank).take_while(|s| s.as_f64() > zero).count();
+        if kept < rank {
+            self.report.notes.push(format!("G has numerical rank {kept}, so {kept} of {rank} triplets exist"));
+        }
+        self.sigma.truncate(kept);
+        self.u = self.u.subcols(0, kept).to_owned();
+        self.v = self.v.subcols(0, kept).to_owned();
+        self
+    }
+
+    /// The entry of largest magnitude in each column of U becomes positive; V is flipped along.
+    fn fix_signs(&mut self) {
+        for k in 0..self.sigma.len() {
+            let mut largest = T::zero();
+            for value in self.u.col(k).iter() {
+                if value.abs() > largest.abs() {
+                    largest = *value;
+                }
+            }
+            if largest < T::zero() {
+                self.u.as_mut().col_mut(k).iter_mut().for_each(|v| *v = -*v);
+                self.v.as_mut().col_mut(k).iter_mut().for_each(|v| *v = -*v);
+            }
+        }
+    }
+
+    /// max(‖G v − σ u‖, ‖Gᵀu − σ v‖) / σ₁ for each triplet.
+    pub fn residuals(&self, g: &dyn Operator<T>) -> Result<Vec<f64>> {
+        let mut gv = Mat::zeros(g.nrows(), self.sigma.len());
+        g.apply(self.v.as_ref(), gv.as_mut())?;
+        let left = self.distances(gv.as_ref(), self.u.as_ref());
+        drop(gv);
+        let mut gu = Mat::zeros(g.ncols(), self.sigma.len());
+        g.apply_transpose(self.u.as_ref(), gu.as_mut())?;
+        let right = self.distances(gu.as_ref(), self.v.as_ref());
+        let largest = self.sigma.first().map_or(1.0, |s| s.as_f64());
+        Ok(left.iter().zip(&right).map(|(l, r)| l.max(*r) / largest).collect())
+    }
+
+    /// ‖product_k − σ_k·vector_k‖ for each column.
+    fn distances(&self, products: MatRef<'_, T>, vectors: MatRef<'_, T>) -> Vec<f64> {
+        let scaled =
+            Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, k| products[(i, k)] - vectors[(i, k)] * self.sigma[k]);
+        linalg::column_norms(scaled.as_ref())
+    }
+}
