@@ -133,8 +133,8 @@ pub fn bytes(count: u64) -> String {
 fn suggestion(name: &str, known: &[String]) -> String {
     known
         .iter()
-        .map(|k| (strsim::jaro_winkler(name, k), k))
-        .filter(|(score, _)| *score > 0.75)
+        .map(|k| (strsim::normalized_damerau_levenshtein(name, k), k))
+        .filter(|(score, _)| *score >= 0.5)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or(String::new(), |(_, k)| format!(" (did you mean `{k}`?)"))
 }

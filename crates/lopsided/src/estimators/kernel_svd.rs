@@ -192,7 +192,10 @@ impl KernelSvd {
         let means = if self.center { Some(Means::of(&*built.operator)?) } else { None };
         let centered = means.clone().map(|means| Centered::new(&*built.operator, means));
         let g: &dyn Operator<T> = centered.as_ref().map_or(&*built.operator, |c| c);
-        let svd = solver.solve(g, self.rank, run)?;
+        let mut svd = solver.solve(g, self.rank, run)?;
+        if let Some(means) = &means {
+            svd.drop_up_to(means.rounding());
+        }
         let (operator, normalizer) = (built.plan.kind.to_string(), built.normalizer.clone());
         drop(centered);
         drop(built);
@@ -426,7 +429,7 @@ impl<T: Scalar> KernelSvdModel<T> {
         match (&self.data.x, &self.data.z) {
             (_, None) => Columns::SameAsRows,
             (Samples::Sparse(x), Some(Samples::Sparse(z))) if x.transpose() == *z => Columns::TransposeOfRows,
-            (Samples::Dense(x), Some(Samples::Dense(z))) if x.transpose() == *z => Columns::TransposeOfRows,
+            (Samples::Dense(x), Some(Samples::Dense(z))) if is_transpose(x, z) => Columns::TransposeOfRows,
             _ => Columns::Given,
         }
     }
@@ -504,6 +507,10 @@ impl<T: Scalar> KernelSvdModel<T> {
     pub fn load(path: &Path) -> Result<Self> {
         Self::from_archive(&Archive::load(path)?)
     }
+}
+
+fn is_transpose<T: Scalar>(x: &Mat<T>, z: &Mat<T>) -> bool {
+    (x.nrows(), x.ncols()) == (z.ncols(), z.nrows()) && x.transpose() == *z
 }
 
 /// How a model file keeps the column samples.

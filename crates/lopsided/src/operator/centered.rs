@@ -26,6 +26,12 @@ impl<T: Scalar> Means<T> {
         let all = rows.iter().copied().sum::<T>() / T::of(g.nrows() as f64);
         Ok(Means { rows, cols, all })
     }
+
+    /// Largest singular value that rounding alone can leave after the means are subtracted.
+    pub fn rounding(&self) -> f64 {
+        let largest = self.rows.iter().chain(&self.cols).fold(0.0, |a: f64, m| a.max(m.as_f64().abs()));
+        8.0 * T::eps() * largest * ((self.rows.len() * self.cols.len()) as f64).sqrt()
+    }
 }
 
 /// (I − 11ᵀ/n) G (I − 11ᵀ/m): both feature maps centred ([KSVD] §2.2).

@@ -79,6 +79,9 @@ impl<T: Scalar> SparseOperator<T> {
     }
 }
 
+/// Logarithm of how much larger than a row's sum its dense part may be: at most three digits cancel.
+const CANCELLATION: f64 = 7.0;
+
 /// Exponents rows\[i\] + cols\[j\] + met\[i, j\], kept apart so that nothing under- or overflows before it must.
 struct Exponents<T> {
     rows: Vec<T>,
@@ -115,9 +118,16 @@ impl<T: Scalar> Exponents<T> {
         let log_sums = log_sums.unwrap_or_else(|| {
             (0..self.met.nrows()).map(|i| self.rows[i] + top + self.log_row_sum(i, &shifted, base)).collect()
         });
-        let mut rows = Vec::with_capacity(log_sums.len());
-        for (i, &log_sum) in log_sums.iter().enumerate() {
-            let offset = self.rows[i] + top - log_sum;
+        let offsets: Vec<T> = log_sums.iter().zip(&self.rows).map(|(&l, &row)| row + top - l).collect();
+        if offsets.iter().any(|&o| o.as_f64() > CANCELLATION) {
+            self.store_cancelling_rows(&offsets, &shifted);
+        }
+        let mut rows = Vec::with_capacity(offsets.len());
+        for (i, &offset) in offsets.iter().enumerate() {
+            if offset.as_f64() > CANCELLATION {
+                rows.push(T::zero());
+                continue;
+            }
             let (cols, vals) = self.met.row_mut(i);
             cols.iter().zip(vals).for_each(|(&j, v)| *v = difference(offset + shifted[j as usize], *v));
             rows.push(offset.exp());
@@ -126,6 +136,25 @@ impl<T: Scalar> Exponents<T> {
         let mut operator = SparseOperator::new(Some(RankOne { rows, cols }), self.met);
         operator.log_sums = Some(log_sums);
         operator
+    }
+
+    /// Replaces rows whose dense part dwarfs their values (negative meetings with nearly every column) by all their values.
+    fn store_cancelling_rows(&mut self, offsets: &[T], shifted: &[T]) {
+        let met = &self.met;
+        let whole = |i: usize, cells: &mut Vec<(u32, T)>| {
+            cells.extend(shifted.iter().enumerate().map(|(j, &s)| (j as u32, offsets[i] + s)));
+            let (cols, vals) = met.as_ref().row(i);
+            cols.iter().zip(vals).for_each(|(&j, &v)| cells[j as usize].1 += v);
+            cells.iter_mut().for_each(|c| c.1 = c.1.exp());
+        };
+        self.met = Csr::from_parallel_rows(met.nrows(), met.ncols(), || (), |(), i, cells| {
+            if offsets[i].as_f64() > CANCELLATION {
+                whole(i, cells);
+            } else {
+                let (cols, vals) = met.as_ref().row(i);
+                cells.extend(cols.iter().copied().zip(vals.iter().copied()));
+            }
+        });
     }
 
     /// ln Σ_j exp(shifted\[j\] + met\[i, j\]), relative to the row's largest exponent.

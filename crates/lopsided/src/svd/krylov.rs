@@ -95,10 +95,8 @@ impl<'a, T: Scalar> Krylov<'a, T> {
     pub(super) fn add_random(&mut self, count: usize) -> Result<()> {
         let free = self.g.ncols() - self.filled.1 - self.pending();
         let fresh = random::gaussian::<T>(self.g.ncols(), count.min(free), &mut self.rng);
-        let mut joined = Mat::zeros(self.g.ncols(), self.pending() + fresh.ncols());
-        joined.as_mut().subcols_mut(0, self.pending()).copy_from(&self.next);
-        joined.as_mut().subcols_mut(self.pending(), fresh.ncols()).copy_from(&fresh);
         let kept = self.pending();
+        let joined = beside(self.next.as_ref(), fresh.as_ref());
         let (q, _, r) = orthogonalize(self.v.as_ref().subcols(0, self.filled.1), joined, 1e-8)?;
         // The residual block stays in the span; its coupling follows the change of basis.
         self.coupling = r.subcols(0, kept) * &self.coupling;
@@ -205,16 +203,66 @@ impl<'a, T: Scalar> Krylov<'a, T> {
     }
 }
 
-/// y = basis·h + q·r with q orthonormal and orthogonal to the basis; two passes, directions up to `drop` left out.
+/// y = basis·h + q·r with q orthonormal and orthogonal to the basis, directions of length up to `drop` left out.
+///
+/// Directions are taken in groups of similar length, longest first, each orthogonalised twice: were all taken at once,
+/// the rounding in short ones would cost digits of the long ones.
 fn orthogonalize<T: Scalar>(basis: MatRef<'_, T>, mut y: Mat<T>, drop: f64) -> Result<(Mat<T>, Mat<T>, Mat<T>)> {
+    let width = y.ncols();
+    let mut h = project_out(basis, &mut y);
+    let (mut q, mut r) = (Mat::zeros(y.nrows(), 0), Mat::zeros(0, width));
+    loop {
+        let Orthonormal { q: mut group, r: first, left_out } =
+            linalg::orthonormalize(y.as_ref(), drop).ok_or_else(not_finite)?;
+        if group.ncols() == 0 {
+            return Ok((q, h, r));
+        }
+        linalg::add_mul(y.as_mut(), group.as_ref(), first.as_ref(), -T::one());
+        h += project_out(basis, &mut group) * &first;
+        r += project_out(q.as_ref(), &mut group) * &first;
+        // A direction that was all rounding lay in the basis and is short by now.
+        let second = linalg::orthonormalize(group.as_ref(), 0.5).ok_or_else(not_finite)?;
+        q = beside(q.as_ref(), second.q.as_ref());
+        r = beside(r.transpose(), (second.r * first).transpose()).transpose().to_owned();
+        if left_out <= drop || q.ncols() == width {
+            return Ok((q, h, r));
+        }
+    }
+}
+
+/// y ← y − basis·basisᵀ·y; the coefficients.
+fn project_out<T: Scalar>(basis: MatRef<'_, T>, y: &mut Mat<T>) -> Mat<T> {
     let h = linalg::transpose_mul(basis, y.as_ref());
     linalg::add_mul(y.as_mut(), basis, h.as_ref(), -T::one());
-    let Orthonormal { q, r } = linalg::orthonormalize(y.as_ref(), drop).ok_or_else(not_finite)?;
-    std::mem::drop(y);
-    let mut y = q;
-    let again = linalg::transpose_mul(basis, y.as_ref());
-    linalg::add_mul(y.as_mut(), basis, again.as_ref(), -T::one());
-    // A direction that was all rounding lies in the basis and is gone by now.
-    let second = linalg::orthonormalize(y.as_ref(), 0.5).ok_or_else(not_finite)?;
-    Ok((second.q, h + again * &r, second.r * r))
+    h
+}
+
+/// [a, b].
+fn beside<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
+    let mut joined = Mat::zeros(b.nrows(), a.ncols() + b.ncols());
+    joined.as_mut().subcols_mut(0, a.ncols()).copy_from(a);
+    joined.as_mut().subcols_mut(a.ncols(), b.ncols()).copy_from(b);
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directions_of_very_different_length_are_kept_to_full_precision() {
+        let mut rng = random::generator(1, 0);
+        let basis = linalg::orthonormalize(random::gaussian::<f64>(5000, 3, &mut rng).as_ref(), 0.0).unwrap().q;
+        let mut y = random::gaussian::<f64>(5000, 4, &mut rng);
+        for i in 0..5000 {
+            y[(i, 1)] = y[(i, 0)] * 1e-5 + y[(i, 1)] * 1e-12;
+            y[(i, 3)] = y[(i, 2)] + basis[(i, 1)];
+        }
+        let (q, h, r) = orthogonalize(basis.as_ref(), y.clone(), 1e-13).unwrap();
+        assert_eq!(q.ncols(), 3);
+        let gram = linalg::transpose_mul(q.as_ref(), q.as_ref());
+        assert!((gram - Mat::<f64>::identity(3, 3)).norm_max() < 1e-13);
+        assert!(linalg::transpose_mul(basis.as_ref(), q.as_ref()).norm_max() < 1e-14);
+        assert!((basis * h + q * r - y).norm_max() < 1e-12);
+    }
 }

@@ -146,15 +146,37 @@ impl<T: Scalar> Svd<T> {
     /// Keeps at most `rank` triplets whose singular value is not zero to working precision.
     fn without_zeros(mut self, rank: usize) -> Self {
         let largest = self.sigma.first().map_or(0.0, |s| s.as_f64());
-        let zero = largest * T::eps() * self.u.nrows().max(self.v.nrows()) as f64;
-        let kept = self.sigma.iter().take(rank).take_while(|s| s.as_f64() > zero).count();
-        if kept < rank {
-            self.report.notes.push(format!("G has numerical rank {kept}, so {kept} of {rank} triplets exist"));
+        self.truncate(rank);
+        self.drop_up_to(largest * T::eps() * self.u.nrows().max(self.v.nrows()) as f64);
+        if self.sigma.len() < rank && self.report.notes.is_empty() {
+            self.note_rank(rank);
         }
-        self.sigma.truncate(kept);
-        self.u = self.u.subcols(0, kept).to_owned();
-        self.v = self.v.subcols(0, kept).to_owned();
         self
+    }
+
+    /// Drops triplets whose singular value is at most `zero`, and says so.
+    pub(crate) fn drop_up_to(&mut self, zero: f64) {
+        let before = self.sigma.len();
+        let kept = self.sigma.iter().take_while(|s| s.as_f64() > zero).count();
+        self.truncate(kept);
+        self.report.residuals.truncate(kept);
+        if kept < before {
+            self.report.converged = self.report.converged || kept == 0;
+            self.note_rank(before);
+        }
+    }
+
+    fn note_rank(&mut self, wanted: usize) {
+        let kept = self.sigma.len();
+        self.report.notes.push(format!("G has numerical rank {kept}, so {kept} of {wanted} triplets exist"));
+    }
+
+    fn truncate(&mut self, count: usize) {
+        if count < self.sigma.len() {
+            self.sigma.truncate(count);
+            self.u = self.u.subcols(0, count).to_owned();
+            self.v = self.v.subcols(0, count).to_owned();
+        }
     }
 
     /// The entry of largest magnitude in each column of U becomes positive; V is flipped along.
