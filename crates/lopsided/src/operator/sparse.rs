@@ -160,12 +160,19 @@ impl<T: Scalar> Exponents<T> {
     /// ln Σ_j exp(shifted\[j\] + met\[i, j\]), relative to the row's largest exponent.
     fn log_row_sum(&self, i: usize, shifted: &[T], base: T) -> T {
         let (cols, vals) = self.met.as_ref().row(i);
-        let largest = cols.iter().zip(vals).map(|(&j, &v)| shifted[j as usize] + v).fold(T::zero(), T::max);
-        let mut sum = base * (-largest).exp();
-        for (&j, &v) in cols.iter().zip(vals) {
-            sum += difference(shifted[j as usize] - largest, v);
+        let met: T = cols.iter().map(|&j| shifted[j as usize].exp()).sum();
+        let mut exponents: Vec<T> = cols.iter().zip(vals).map(|(&j, &v)| shifted[j as usize] + v).collect();
+        let mut rest = base - met;
+        if met > T::of(0.9) * base {
+            // What the met columns leave of the sum would be rounding: go through all columns.
+            exponents = shifted.to_vec();
+            cols.iter().zip(vals).for_each(|(&j, &v)| exponents[j as usize] += v);
+            rest = T::zero();
         }
-        largest + sum.ln()
+        let floor = if rest > T::zero() { T::zero() } else { T::neg_infinity() };
+        let largest = exponents.iter().copied().fold(floor, T::max);
+        let sum: T = exponents.iter().map(|&e| (e - largest).exp()).sum();
+        largest + (sum + rest * (-largest).exp()).ln()
     }
 }
 
