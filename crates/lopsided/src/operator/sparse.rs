@@ -172,7 +172,8 @@ impl<T: Scalar> Exponents<T> {
         let floor = if rest > T::zero() { T::zero() } else { T::neg_infinity() };
         let largest = exponents.iter().copied().fold(floor, T::max);
         let sum: T = exponents.iter().map(|&e| (e - largest).exp()).sum();
-        largest + (sum + rest * (-largest).exp()).ln()
+        let rest = if rest > T::zero() { rest * (-largest).exp() } else { T::zero() };
+        largest + (sum + rest).ln()
     }
 }
 
