@@ -12,15 +12,14 @@ pub(crate) fn generator(seed: u64, stream: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Independent standard normal entries (Box–Muller).
+/// A standard normal number (Box–Muller).
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    // 1 − u is never 0, so the logarithm is finite.
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+}
+
+/// Independent standard normal entries.
 pub(crate) fn gaussian<T: Scalar>(nrows: usize, ncols: usize, rng: &mut ChaCha8Rng) -> Mat<T> {
-    let mut spare = None;
-    Mat::from_fn(nrows, ncols, |_, _| {
-        T::of(spare.take().unwrap_or_else(|| {
-            let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-            let (sin, cos) = (std::f64::consts::TAU * rng.random::<f64>()).sin_cos();
-            spare = Some(radius * sin);
-            radius * cos
-        }))
-    })
+    Mat::from_fn(nrows, ncols, |_, _| T::of(normal(rng)))
 }

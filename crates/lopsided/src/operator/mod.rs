@@ -1,5 +1,6 @@
 //! The matrix G, multiplied but never stored unless that is asked for.
 
+mod bilinear;
 mod build;
 mod centered;
 mod dense;
@@ -9,6 +10,7 @@ mod product;
 mod scaled;
 mod sparse;
 
+pub use bilinear::BiLinear;
 pub use build::{Built, KernelMatrix};
 pub use centered::{Centered, Means};
 pub use dense::DenseOperator;
