@@ -15,10 +15,10 @@ use faer::{Mat, MatRef, Side};
 /// (X̃ᵀX̃ + I/penalty)·W = X̃ᵀỸ and b = ȳ − Wᵀx̄.
 ///
 /// # Cost
-/// One Cholesky factor of size min(n, d) for all classes; $O(n d \min(n, d))$.
+/// One Cholesky factor of size min(n, d) for all classes; O(n·d·min(n, d)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearLsSvm {
-    /// Weight of the squared errors against $|w|^2$; greater than 0.
+    /// Weight of the squared errors against |w|²; greater than 0.
     pub penalty: f64,
 }
 
@@ -95,14 +95,14 @@ impl LinearLsSvm {
 /// What [`LinearLsSvm`] learned: one hyperplane per class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearLsSvmModel {
-    /// One column $w_c$ per class.
+    /// One column w_c per class.
     pub weights: Mat<f64>,
-    /// One $b_c$ per class.
+    /// One b_c per class.
     pub bias: Vec<f64>,
 }
 
 impl LinearLsSvmModel {
-    /// $f_c(x_i) = w_c^\top x_i + b_c$ in row i, column c.
+    /// f_c(x_i) = w_cᵀx_i + b_c in row i, column c.
     ///
     /// # Panics
     /// If the features do not have the width the model was fitted with.

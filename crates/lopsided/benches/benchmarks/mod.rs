@@ -1,0 +1,2 @@
+pub(crate) mod apply;
+pub(crate) mod svd;

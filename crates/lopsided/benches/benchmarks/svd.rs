@@ -1,0 +1,48 @@
+//! Our solvers against faer's matrix-free `partial_svd` on the same operator, to the same residual.
+
+use criterion::{Criterion, criterion_group};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::matrix_free::eigen::{PartialEigenParams, partial_svd, partial_svd_scratch};
+use faer::{Col, Par};
+use lopsided::kernel::KernelSpec;
+use lopsided::operator::{BiLinear, KernelMatrix, Operator};
+use lopsided::registry::Params;
+use lopsided::svd::{Run, solver};
+use lopsided::{Dataset, GraphRule, Mat, synth};
+
+const RANK: usize = 20;
+const TOL: f64 = 1e-6;
+
+fn faer_partial_svd(g: &dyn Operator<f64>, scale: f64) -> usize {
+    let operator = BiLinear(g);
+    let (mut u, mut v) = (Mat::zeros(g.nrows(), RANK), Mat::zeros(g.ncols(), RANK));
+    let start = Col::from_fn(g.ncols(), |i| (i as f64 * 0.7).sin());
+    let start = &start * faer::Scale(1.0 / start.norm_l2());
+    let par = Par::rayon(0);
+    let params = PartialEigenParams::default();
+    let mut buffer = MemBuffer::new(partial_svd_scratch(&operator, RANK, par, params));
+    let stack = MemStack::new(&mut buffer);
+    let mut sigma = [0.0; RANK];
+    partial_svd(u.as_mut(), v.as_mut(), &mut sigma, &operator, start.as_ref(), TOL * scale, par, stack, params).n_converged_eigen
+}
+
+fn graph(c: &mut Criterion) {
+    let n = 20_000;
+    let graph = synth::random_graph(n, 45_000, 200, 1).expect("a graph");
+    let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).expect("samples");
+    let kernel = KernelSpec::new("sne").with("gamma", 9.0).build().expect("a kernel");
+    let built = KernelMatrix::new(&*kernel, data.x.as_ref(), data.cols().as_ref()).build().expect("an operator");
+    let g = &*built.operator;
+    let params = Params::default().with("tol", TOL);
+    let mut group = c.benchmark_group(format!("svd/sne/sparse/n={n}/rank={RANK}/tol={TOL:e}"));
+    group.sample_size(10);
+    let ours = solver::<f64>("lanczos", &params).expect("a solver");
+    let sigma = ours.solve(g, RANK, &Run::default()).expect("triplets").sigma;
+    group.bench_function("lopsided lanczos", |b| b.iter(|| ours.solve(g, RANK, &Run::default())));
+    let randomized = solver::<f64>("randomized", &params.with("passes", 20.0)).expect("a solver");
+    group.bench_function("lopsided randomized", |b| b.iter(|| randomized.solve(g, RANK, &Run::default())));
+    group.bench_function("faer partial_svd", |b| b.iter(|| faer_partial_svd(g, sigma[0])));
+    group.finish();
+}
+
+criterion_group!(benches, graph);
