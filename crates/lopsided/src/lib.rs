@@ -4,6 +4,7 @@ pub mod dataset;
 pub mod error;
 pub mod file;
 pub mod graph;
+pub mod io;
 pub mod samples;
 pub mod scalar;
 pub mod watch;
