@@ -1,37 +1,50 @@
 //! Arrow IPC, as a file or as a stream.
+//!
+//! A file is a stream between a magic word and a footer, and is read as such: the reader for files allocates whatever
+//! a damaged footer asks for.
 
 use super::batches::{self, broken};
 use super::source::Source;
-use super::{Input, ReadOptions, source::Seekable};
+use super::{Input, ReadOptions};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
-use ::arrow::ipc::reader::{FileReader, StreamReader};
-use std::io::{BufReader, Cursor, Read, Seek};
+use ::arrow::ipc::reader::StreamReader;
+use std::io::{self, BufRead, Cursor, Read};
 
-const FILE_MAGIC: &[u8] = b"ARROW1";
+const MAGIC: &[u8] = b"ARROW1";
 
 /// The table or graph of the file.
 pub(super) fn read<T: Scalar>(source: Source, options: &ReadOptions) -> Result<Input<T>> {
     let name = source.name().to_owned();
-    match source.seekable()? {
-        Seekable::File(file) => read_either(&name, BufReader::new(file), options),
-        Seekable::Memory(bytes) => read_either(&name, Cursor::new(bytes), options),
+    let mut reader = source.reader();
+    let (is_file, block) = skip_magic(&mut reader).map_err(|e| Error::io(&name, e))?;
+    let stream = Cursor::new(block).chain(reader);
+    let mut batches = StreamReader::try_new(stream, None).map_err(|e| broken(&name, &e))?;
+    let schema = batches.schema();
+    let input = batches::read(&name, &schema, &mut batches, options)?;
+    if is_file && !ends_with_magic(batches.get_mut()).map_err(|e| Error::io(&name, e))? {
+        return Err(Error::parse(name, "ends before its footer"));
     }
+    Ok(input)
 }
 
-fn read_either<T: Scalar>(name: &str, mut reader: impl Read + Seek, options: &ReadOptions) -> Result<Input<T>> {
-    let mut start = Vec::new();
-    let read = (&mut reader).take(FILE_MAGIC.len() as u64).read_to_end(&mut start).and_then(|_| reader.rewind());
-    read.map_err(|e| Error::io(name, e))?;
-    if start == FILE_MAGIC {
-        let batches = FileReader::try_new(reader, None).map_err(|e| broken(name, &e))?;
-        let schema = batches.schema();
-        batches::read(name, &schema, batches, options)
-    } else {
-        let batches = StreamReader::try_new(reader, None).map_err(|e| broken(name, &e))?;
-        let schema = batches.schema();
-        batches::read(name, &schema, batches, options)
+/// Whether the input is a file, and its first eight bytes after the magic word and its padding.
+fn skip_magic(reader: &mut dyn BufRead) -> io::Result<(bool, Vec<u8>)> {
+    let mut block = Vec::new();
+    reader.take(8).read_to_end(&mut block)?;
+    let is_file = block.starts_with(MAGIC);
+    while block.starts_with(MAGIC) || block == [0; 8] {
+        block.clear();
+        reader.take(8).read_to_end(&mut block)?;
     }
+    Ok((is_file, block))
+}
+
+/// A file that was cut off between two batches looks like a stream that is over.
+fn ends_with_magic(reader: &mut dyn Read) -> io::Result<bool> {
+    let mut footer = Vec::new();
+    reader.read_to_end(&mut footer)?;
+    Ok(footer.ends_with(MAGIC))
 }
 
 #[cfg(test)]
@@ -73,6 +86,15 @@ mod tests {
             let codes = vec![Some(0), Some(1)];
             assert_eq!(table.target.unwrap().1, Target::Classes { names: vec!["x".into(), "y".into()], codes });
         });
+    }
+
+    #[test]
+    fn a_file_without_its_end_is_refused() {
+        let file = ipc_file(&columns(&[("a", "1 2"), ("b", "3 4")]));
+        for length in [file.len() - 1, file.len() / 2, 20] {
+            let (_dir, path) = scratch("x.arrow", &file[..length]);
+            assert!(read::<f64>(Source::open(&path).unwrap(), &ReadOptions::default()).is_err());
+        }
     }
 
     #[test]
