@@ -9,6 +9,7 @@ mod interrupt;
 mod memory;
 mod output;
 mod progress;
+mod report;
 mod talk;
 
 use clap::Parser;

@@ -29,12 +29,14 @@ pub mod file;
 pub mod graph;
 pub mod kernel;
 mod linalg;
+pub mod metrics;
 pub mod operator;
 mod random;
 pub mod registry;
 pub mod samples;
 pub mod scalar;
 pub mod svd;
+pub mod synth;
 pub mod watch;
 
 pub use dataset::{Dataset, Target};

@@ -1,5 +1,6 @@
 //! Estimators: data in, a model out.
 
 mod kernel_svd;
+pub mod linear;
 
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};

@@ -1,0 +1,186 @@
+//! Self-contained HTML pages: no script, no external resource, readable offline, in light and dark.
+
+pub(crate) mod svg;
+
+use std::fmt::Write;
+
+/// A page under construction. Every text is escaped; figures are strings from [`svg`].
+pub(crate) struct Page {
+    title: String,
+    body: String,
+}
+
+impl Page {
+    /// A page with a title and the sentence that says what it shows.
+    pub(crate) fn new(title: &str, lead: &str) -> Self {
+        let body = format!("<header><h1>{}</h1><p>{}</p></header>\n", escape(title), escape(lead));
+        Page { title: title.into(), body }
+    }
+
+    /// A heading.
+    pub(crate) fn section(self, heading: &str) -> Self {
+        self.push(&format!("<h2>{}</h2>\n", escape(heading)))
+    }
+
+    /// A paragraph.
+    pub(crate) fn paragraph(self, text: &str) -> Self {
+        self.push(&format!("<p>{}</p>\n", escape(text)))
+    }
+
+    /// Lines to be typed in a terminal.
+    pub(crate) fn command(self, lines: &str) -> Self {
+        self.push(&format!("<pre><code>{}</code></pre>\n", escape(lines)))
+    }
+
+    /// A row of (label, value) pairs in large type: the numbers to remember.
+    pub(crate) fn facts(self, facts: &[(&str, String)]) -> Self {
+        let cell = |(label, value): &(&str, String)| {
+            format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(value))
+        };
+        self.push(&format!("<dl>{}</dl>\n", facts.iter().map(cell).collect::<String>()))
+    }
+
+    /// A table; columns that hold numbers only are aligned to the right.
+    pub(crate) fn table(self, caption: &str, header: &[&str], rows: &[Vec<String>]) -> Self {
+        let numeric: Vec<bool> = (0..header.len()).map(|at| is_numeric(rows, at)).collect();
+        let mut html = format!("<div class=\"wide\"><table><caption>{}</caption>\n<thead>", escape(caption));
+        table_row(&mut html, "th scope=\"col\"", header.iter().copied(), &numeric);
+        html += "</thead>\n<tbody>";
+        for row in rows {
+            table_row(&mut html, "td", row.iter().map(String::as_str), &numeric);
+        }
+        self.push(&(html + "</tbody></table></div>\n"))
+    }
+
+    /// Figures side by side over one legend (empty: none) and one caption.
+    pub(crate) fn figures(self, panels: &[String], legend: &[String], caption: &str) -> Self {
+        let panels = panels.join("</div>\n<div>");
+        let legend = svg::legend(legend);
+        let caption = escape(caption);
+        self.push(&format!(
+            "<figure><div class=\"panels\"><div>{panels}</div></div>{legend}<figcaption>{caption}</figcaption></figure>\n"
+        ))
+    }
+
+    /// The finished page.
+    pub(crate) fn html(&self) -> String {
+        let (title, style, body, version) =
+            (escape(&self.title), include_str!("style.css"), &self.body, env!("CARGO_PKG_VERSION"));
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+             <footer>Made by lopsided {version}</footer>\n</body>\n</html>\n"
+        )
+    }
+
+    fn push(mut self, html: &str) -> Self {
+        self.body += html;
+        self
+    }
+}
+
+/// Text with the five characters that mean something in HTML and SVG replaced.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn table_row<'a>(html: &mut String, tag: &str, cells: impl Iterator<Item = &'a str>, numeric: &[bool]) {
+    *html += "<tr>";
+    for (at, cell) in cells.enumerate() {
+        let class = if numeric.get(at) == Some(&true) { " class=\"num\"" } else { "" };
+        let end = &tag[..2];
+        let _ = write!(html, "<{tag}{class}>{}</{end}>", escape(cell));
+    }
+    *html += "</tr>\n";
+}
+
+/// Whether column `at` holds numbers, with or without sign, unit or error bound, and nothing else.
+fn is_numeric(rows: &[Vec<String>], at: usize) -> bool {
+    let digit_first =
+        |cell: &String| cell.trim_start_matches(['-', '+', '−', '.']).starts_with(|c: char| c.is_ascii_digit());
+    let missing = |cell: &String| ["", "-", "–", "—"].contains(&cell.as_str());
+    let mut cells = rows.iter().filter_map(|row| row.get(at)).filter(|cell| !missing(cell)).peekable();
+    cells.peek().is_some() && cells.all(digit_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> Page {
+        let points: Vec<(f64, f64)> =
+            (0..200).map(|i| ((0.1 * f64::from(i)).sin(), (0.13 * f64::from(i)).cos())).collect();
+        let classes: Vec<u32> = (0..200).map(|i| i % 3).collect();
+        let panel = |title| svg::scatter(&points, Some(&classes), title, ("component 1", "component 2"));
+        let names = ["<a>", "b", "c"].map(String::from);
+        Page::new("A <b> & \"c\"", "What it's about")
+            .facts(&[("accuracy", "0.97".into())])
+            .section("Section <1>")
+            .paragraph("a < b")
+            .command("lopsided embed \"x&y\"")
+            .table(
+                "T",
+                &["kernel", "F1"],
+                &[vec!["<rbf>".into(), "0.9 ± 0.1".into()], vec!["linear".into(), "—".into()]],
+            )
+            .figures(&[panel("source"), panel("target")], &names, "Two <panels>")
+            .figures(&[svg::spectrum(&[3.0, 2.0, 0.001], "Spectrum")], &[], "Values")
+    }
+
+    #[test]
+    fn every_text_is_escaped() {
+        let html = page().html();
+        for text in [
+            "A &lt;b&gt; &amp; &quot;c&quot;",
+            "Section &lt;1&gt;",
+            "&lt;rbf&gt;",
+            "Two &lt;panels&gt;",
+            "x&amp;y",
+            "&lt;a&gt;",
+        ] {
+            assert!(html.contains(text), "{text}");
+        }
+        assert!(!html.contains("<rbf>") && !html.contains("<panels>"));
+    }
+
+    #[test]
+    fn the_page_loads_nothing_and_runs_nothing() {
+        let html = page().html();
+        for forbidden in ["<script", "<link", "<img", "src=", "href=", "@import", "url(", "http"] {
+            assert!(!html.contains(forbidden), "{forbidden}");
+        }
+        assert!(html.contains(env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
+    fn opened_elements_are_closed() {
+        let html = page().html();
+        for tag in [
+            "main", "header", "h1", "h2", "p", "table", "thead", "tbody", "tr", "td", "figure", "div", "svg", "dl",
+            "dd", "g", "ul", "li",
+        ] {
+            let opened = html.matches(&format!("<{tag}>")).count() + html.matches(&format!("<{tag} ")).count();
+            assert_eq!(opened, html.matches(&format!("</{tag}>")).count(), "{tag}");
+        }
+    }
+
+    #[test]
+    fn columns_of_numbers_are_recognised() {
+        let rows =
+            [vec!["0.5 ± 0.1".to_string(), "−3".into(), "—".into(), "a1".into()], vec!["—".to_string(), "4 %".into()]];
+        assert_eq!([0, 1, 2, 3, 4].map(|at| is_numeric(&rows, at)), [true, true, false, false, false]);
+    }
+}

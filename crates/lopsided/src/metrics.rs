@@ -1,0 +1,130 @@
+//! How good a result is, and the split of the data it is measured on.
+
+use crate::scalar::Scalar;
+use faer::MatRef;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+
+/// Share of samples whose class is predicted right; NaN without samples.
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
+    check_lengths(truth, predicted);
+    let right = truth.iter().zip(predicted).filter(|(t, p)| t == p).count();
+    right as f64 / truth.len() as f64
+}
+
+/// F1 of the true positives, false positives and false negatives of all classes taken together.
+///
+/// With one class per sample each error is one false positive and one false negative, so that
+/// $2\,\mathrm{TP} / (2\,\mathrm{TP} + \mathrm{FP} + \mathrm{FN})$ equals the [`accuracy`].
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn micro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
+    accuracy(truth, predicted)
+}
+
+/// Mean over classes of $2\,\mathrm{TP}_c / (2\,\mathrm{TP}_c + \mathrm{FP}_c + \mathrm{FN}_c)$; NaN without samples.
+///
+/// The classes are those that occur in `truth` or `predicted`, as in scikit-learn.
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn macro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
+    check_lengths(truth, predicted);
+    // Per class: hits, and samples that are or are said to be of it, which is 2 TP + FP + FN.
+    let mut counts: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (&t, &p) in truth.iter().zip(predicted) {
+        counts.entry(t).or_default().0 += usize::from(t == p);
+        counts.entry(t).or_default().1 += 1;
+        counts.entry(p).or_default().1 += 1;
+    }
+    let sum: f64 = counts.values().map(|&(hits, all)| 2.0 * hits as f64 / all as f64).sum();
+    sum / counts.len() as f64
+}
+
+/// Sine of the largest principal angle between the spans of two matrices with orthonormal columns.
+///
+/// The residual form $\| B - A (A^\top B) \|_2$ keeps small angles accurate, which $\sqrt{1 - \cos^2\theta}$ from the
+/// singular values of $A^\top B$ does not (it loses all below $\sqrt\varepsilon$). With different numbers of columns
+/// B is the narrower one. NaN if the bases contain NaN.
+///
+/// # Panics
+/// If the two matrices differ in height.
+pub fn largest_angle_sine<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> f64 {
+    assert!(a.nrows() == b.nrows(), "bases of height {} and {}", a.nrows(), b.nrows());
+    let (wide, narrow) = if a.ncols() >= b.ncols() { (a, b) } else { (b, a) };
+    let residual = narrow - wide * (wide.transpose() * narrow);
+    let sines = residual.singular_values().unwrap_or_else(|_| vec![T::nan()]);
+    sines.first().map_or(0.0, |&s| s.as_f64())
+}
+
+/// Positions 0 to n − 1 split at random into training and test positions, each ascending.
+///
+/// The training part has round(n · `train_share`) positions, where the share is taken into \[0, 1\].
+pub fn split(n: usize, train_share: f64, seed: u64) -> (Vec<usize>, Vec<usize>) {
+    let mut train: Vec<usize> = (0..n).collect();
+    train.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let mut test = train.split_off((n as f64 * train_share.clamp(0.0, 1.0)).round() as usize);
+    train.sort_unstable();
+    test.sort_unstable();
+    (train, test)
+}
+
+fn check_lengths(truth: &[u32], predicted: &[u32]) {
+    assert!(truth.len() == predicted.len(), "{} true and {} predicted classes", truth.len(), predicted.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::mat;
+
+    #[test]
+    fn scores_equal_hand_computed_ones() {
+        // Class 0: TP 2, FP 1, FN 0; class 1: TP 1, FP 0, FN 2; class 2: TP 1, FP 1, FN 0.
+        let (truth, predicted) = ([0, 0, 1, 1, 1, 2], [0, 0, 1, 0, 2, 2]);
+        assert!((accuracy(&truth, &predicted) - 4.0 / 6.0).abs() < 1e-15);
+        assert!((micro_f1(&truth, &predicted) - 4.0 / 6.0).abs() < 1e-15);
+        assert!((macro_f1(&truth, &predicted) - (0.8 + 0.5 + 2.0 / 3.0) / 3.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_class_that_is_only_predicted_counts_in_the_macro_mean() {
+        assert!((macro_f1(&[0, 0], &[0, 1]) - 1.0 / 3.0).abs() < 1e-15);
+        assert!(accuracy(&[], &[]).is_nan() && macro_f1(&[], &[]).is_nan());
+    }
+
+    #[test]
+    fn angles_are_right_from_tiny_to_straight() {
+        let a = mat![[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
+        for angle in [1e-12, 1e-5, 0.3, std::f64::consts::FRAC_PI_2] {
+            let b = mat![[1.0, 0.0], [0.0, f64::cos(angle)], [0.0, f64::sin(angle)]];
+            let sine = largest_angle_sine(a.as_ref(), b.as_ref());
+            assert!((sine - angle.sin()).abs() <= 1e-15 + 1e-12 * angle, "{angle}: {sine}");
+        }
+    }
+
+    #[test]
+    fn a_subspace_of_a_larger_one_has_angle_zero() {
+        let a = mat![[1.0f32, 0.0], [0.0, 1.0], [0.0, 0.0]];
+        let b = mat![[0.6f32], [0.8], [0.0]];
+        assert!(largest_angle_sine(a.as_ref(), b.as_ref()) < 1e-7);
+        assert!(largest_angle_sine(b.as_ref(), a.as_ref()) < 1e-7);
+    }
+
+    #[test]
+    fn split_parts_are_disjoint_and_complete() {
+        let (train, test) = split(101, 0.8, 3);
+        assert_eq!((train.len(), test.len()), (81, 20));
+        let mut all = [train, test].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..101).collect::<Vec<_>>());
+        assert_ne!(split(101, 0.8, 3), split(101, 0.8, 4));
+        assert_eq!(split(5, 7.0, 0).0.len(), 5);
+    }
+}
