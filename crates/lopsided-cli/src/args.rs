@@ -139,7 +139,7 @@ pub(crate) struct GraphArgs {
     pub(crate) links: LinksArg,
     /// Link every node to itself (default).
     #[arg(long, overrides_with = "no_self_loops")]
-    self_loops: bool,
+    pub(crate) self_loops: bool,
     /// Take the links as they are.
     #[arg(long)]
     pub(crate) no_self_loops: bool,
@@ -179,7 +179,7 @@ pub(crate) enum Normalize {
 }
 
 /// The kernel and its parameters.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArgs {
     /// Kernel; `lopsided list kernels` shows all with formulas.
@@ -202,7 +202,7 @@ pub(crate) struct KernelArgs {
     pub(crate) center: bool,
     /// Do not centre (default).
     #[arg(long, overrides_with = "center")]
-    no_center: bool,
+    pub(crate) no_center: bool,
 }
 
 /// What is computed and how.

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod context;
+mod estimator;
 mod failure;
 mod input;
 mod interrupt;

@@ -34,7 +34,13 @@ pub(crate) fn aligned<L: AsRef<str>>(pairs: &[(L, String)]) -> String {
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || (1e-3..1e5).contains(&size) {
-        let digits = if size >= 1000.0 { 1 } else if size >= 1.0 { 4 } else { 6 };
+        let digits = if size >= 1000.0 {
+            1
+        } else if size >= 1.0 {
+            4
+        } else {
+            6
+        };
         return format!("{value:.digits$}");
     }
     format!("{value:.3e}")
