@@ -27,6 +27,7 @@ pub mod estimators;
 mod exp;
 pub mod file;
 pub mod graph;
+pub mod io;
 pub mod kernel;
 mod linalg;
 pub mod metrics;
