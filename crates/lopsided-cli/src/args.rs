@@ -17,11 +17,12 @@ pub(crate) struct Cli {
 }
 
 const MAIN_HELP: &str = "Examples:
-  lopsided demo                                     See what it is for, without any file
+  lopsided demo
   lopsided embed edges.csv --rows-out in.csv --cols-out out.csv
   lopsided help embed
 
-Exit codes: 0 done, 1 did not reach the tolerance (results are written), 2 wrong usage or input, 130 interrupted.";
+Exit codes: 0 done, 1 tolerance not reached (results are written), 2 wrong usage or input,
+130 interrupted.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -109,11 +110,13 @@ pub(crate) struct EmbedArgs {
 const EMBED_HELP: &str = "Examples:
   lopsided embed edges.csv --rank 32 --rows-out in.csv --cols-out out.csv --model graph.model
   lopsided embed ratings.npy --kernel precomputed --rank 10 --json
-  lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median --center --report page.html
+  lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median
+  lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv.gz --dry-run
 
-A graph gives each node two places: by the links that arrive (rows) and by the links that leave (columns).
-A square matrix is embedded by its rows against its columns; with --kernel precomputed any matrix is G itself.";
+A graph gives each node two places: by arriving links (rows) and by leaving links (columns).
+A square matrix is embedded by its rows against its columns.
+With --kernel precomputed the matrix itself is G and may have any shape.";
 
 /// How files are read.
 #[derive(Debug, Args)]
@@ -265,9 +268,9 @@ const TRANSFORM_HELP: &str = "Examples:
   lopsided transform graph.model --rows new-edges.csv --out new-nodes.csv
   lopsided transform graph.model --rows new-edges.csv --cols new-edges.csv --out new.npy
 
-Tables hold one new sample per row, as wide as the samples the model was made from. For a model with --kernel
-precomputed that is a new row of G, or a new column of G written as a row.
-For the model of a graph an edge list will do: it holds the links between new and known nodes.";
+A table holds one new sample per row, as wide as the samples the model was made from.
+For a model with --kernel precomputed that is a row of G, or a column of G written as a row.
+For the model of a graph, give an edge list with the links between new and known nodes.";
 
 /// What is to be placed.
 #[derive(Debug, Args)]

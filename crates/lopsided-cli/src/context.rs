@@ -31,8 +31,8 @@ impl Context {
 
     /// Remarks on stderr, unless they are not wanted.
     pub(crate) fn notes(&self, notes: &[String]) {
-        if !self.global.quiet {
-            notes.iter().for_each(|note| talk::remark(&format!("note: {note}")));
+        for note in notes.iter().filter(|_| !self.global.quiet) {
+            talk::remark(&format!("note: {note}"));
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(INTERRUPTED);
     }
     // A file's contents may carry line breaks into a message.
-    talk::remark(&format!("error: {error:#}").replace(['\n', '\r'], " "));
+    talk::remark(&format!("error: {error}").replace(['\n', '\r'], " "));
     let given = error.chain().find_map(|e| e.downcast_ref::<Hinted>()).map(|h| h.hint.clone());
     if let Some(hint) = given.or_else(|| cause.and_then(usual_hint)) {
         talk::remark(&format!("\nhint: {hint}"));

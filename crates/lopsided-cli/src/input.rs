@@ -15,12 +15,12 @@ pub(crate) struct Loaded<T> {
 }
 
 /// `node,label` pairs.
-type Labels = Vec<(String, String)>;
+type Labels = [(String, String)];
 
 /// What `embed` works on.
 pub(crate) fn load<T: Scalar>(args: &EmbedArgs, seed: u64) -> Result<Loaded<T>> {
     let labels = args.graph.labels.as_deref().map(read_labels).transpose()?;
-    let options = ReadOptions { nodes: node_ids(&args.graph, labels.as_ref())?, ..options(&args.read) };
+    let options = ReadOptions { nodes: node_ids(&args.graph, labels.as_deref())?, ..options(&args.read) };
     let mut loaded = match (read(&args.input, &options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => from_graph(&graph, notes, &args.graph, seed)?,
@@ -28,7 +28,7 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, seed: u64) -> Result<Loaded<T>> 
         (Input::Table(table), None) => from_table(&args.input, table, args.kernel.kernel == "precomputed")?,
     };
     if let (Some(labels), Some(path)) = (labels, &args.graph.labels) {
-        loaded.data.y = Some(classes(path, &loaded.data, labels)?);
+        loaded.data.y = Some(classes(path, &loaded.data, &labels)?);
     }
     Ok(loaded)
 }
@@ -69,7 +69,7 @@ fn from_graph<T: Scalar>(graph: &Graph, mut notes: Vec<String>, args: &GraphArgs
     }
     let capped = graph.cap_degrees(most, seed);
     let dropped = graph.adjacency().nnz() - capped.adjacency().nnz();
-    notes.push(format!("{dropped} links were left out to keep at most {most} into and out of a node"));
+    notes.push(format!("links were left out to keep at most {most} into and out of a node: {dropped}"));
     Ok(Loaded { data: Dataset::from_graph(&capped, &rule)?, notes })
 }
 
@@ -100,13 +100,13 @@ fn two_sided<T: Scalar>(path: &Path, rows: Table<T>, cols: &Path, options: &Read
 }
 
 /// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
-fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: Labels) -> Result<Target> {
+fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
     let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(lopsided::Side::Row, i)).collect();
     let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-    let names = class_names(&labels);
+    let names = class_names(labels);
     let codes: HashMap<&str, u32> = names.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
     let mut out = vec![None; ids.len()];
-    for (id, label) in &labels {
+    for (id, label) in labels {
         let row = rows.get(id.as_str()).ok_or_else(|| {
             Error::parse(
                 path.display().to_string(),
@@ -136,13 +136,14 @@ mod tests {
     #[test]
     fn classes_follow_the_samples() {
         let data = Dataset::new(lopsided::Samples::Dense(lopsided::Mat::<f64>::zeros(3, 1)));
-        let labels = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
-        let target = classes(Path::new("l.csv"), &data, labels(&[("2", "10"), ("0", "9")])).unwrap();
+        let labels =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+        let target = classes(Path::new("l.csv"), &data, &labels(&[("2", "10"), ("0", "9")])).unwrap();
         assert_eq!(
             target,
             Target::Classes { names: vec!["9".into(), "10".into()], codes: vec![Some(0), None, Some(1)] }
         );
-        let error = classes(Path::new("l.csv"), &data, labels(&[("7", "a")])).unwrap_err().to_string();
+        let error = classes(Path::new("l.csv"), &data, &labels(&[("7", "a")])).unwrap_err().to_string();
         assert_eq!(error, "l.csv: labels `7`, but the samples are 0 to 2");
     }
 }

@@ -1,7 +1,6 @@
-//! Files to write: checked before the work, written whole after it.
+//! Files to write, checked before the work.
 
-use lopsided::io::write_matrix;
-use lopsided::{Error, MatRef, Result, Scalar};
+use lopsided::{Error, Result};
 use std::path::{Path, PathBuf};
 
 const MATRICES: [&str; 3] = ["npy", "csv", "parquet"];
@@ -28,35 +27,13 @@ pub(crate) fn check(path: &Path) -> Result<()> {
         _ => Path::new("."),
     };
     // Only an attempt tells: permissions, read-only file systems and quotas look different on every system.
-    tempfile::Builder::new().prefix(".lopsided").tempfile_in(folder).map(drop).map_err(|e| Error::io(path, plain(e)))
-}
-
-/// The system's error without the name of the attempted file.
-fn plain(error: std::io::Error) -> std::io::Error {
-    match error.raw_os_error().or_else(|| inner_code(&error)) {
-        Some(code) => std::io::Error::from_raw_os_error(code),
-        None => error.kind().into(),
-    }
-}
-
-fn inner_code(error: &std::io::Error) -> Option<i32> {
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        if let Some(io) = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
-            return Some(io);
-        }
-        source = inner.source();
-    }
-    None
+    let attempt = tempfile::Builder::new().prefix(".lopsided").tempfile_in(folder);
+    // The error names the attempted file; its kind alone says what is wrong with the folder.
+    attempt.map(drop).map_err(|e| Error::io(path, e.kind().into()))
 }
 
 /// Refuses one path for two results.
 pub(crate) fn check_distinct(paths: &[&PathBuf]) -> Result<()> {
     let twice = paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path));
     twice.map_or(Ok(()), |(_, path)| Err(Error::param("output", path.display(), "another file for each result")))
-}
-
-/// Writes one embedding with the names of its samples.
-pub(crate) fn write<T: Scalar>(path: &Path, ids: &[String], values: MatRef<'_, T>) -> Result<()> {
-    write_matrix(path, ids, values)
 }

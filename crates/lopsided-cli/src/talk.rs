@@ -27,23 +27,21 @@ pub(crate) fn remark(line: &str) {
 /// Pairs of label and value, one per line, the values below each other.
 pub(crate) fn aligned<L: AsRef<str>>(pairs: &[(L, String)]) -> String {
     let width = pairs.iter().map(|(label, _)| label.as_ref().chars().count()).max().unwrap_or(0);
-    pairs.iter().map(|(label, value)| format!("{:width$}  {value}\n", label.as_ref())).collect()
+    let lines = pairs.iter().map(|(label, value)| format!("{:width$}  {value}\n", label.as_ref()));
+    lines.collect::<Vec<_>>().concat()
 }
 
-/// A number with as many digits as a person reads.
+/// A number with five digits.
 pub(crate) fn number(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || (1e-3..1e5).contains(&size) {
-        let digits = if size >= 1000.0 {
-            1
-        } else if size >= 1.0 {
-            4
-        } else {
-            6
-        };
-        return format!("{value:.digits$}");
+    if value == 0.0 {
+        return "0".into();
     }
-    format!("{value:.3e}")
+    let size = value.abs();
+    if (1e-3..1e5).contains(&size) {
+        let decimals = (4.0 - size.log10().floor()) as usize;
+        return format!("{value:.decimals$}");
+    }
+    format!("{value:.4e}")
 }
 
 /// The first few singular values.
@@ -66,6 +64,6 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         let values = [0.0, 1.462_287_56, 0.001_5, 1234.56, 3.1e-7];
-        assert_eq!(values.map(number), ["0.000000", "1.4623", "0.001500", "1234.6", "3.100e-7"]);
+        assert_eq!(values.map(number), ["0", "1.4623", "0.0015000", "1234.6", "3.1000e-7"]);
     }
 }

@@ -74,15 +74,15 @@ fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {
 
 impl Contents {
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let params: String =
-            self.params.iter().map(|(name, value)| format!(", {name} {}", talk::number(*value))).collect();
+        let params = self.params.iter().map(|(name, value)| format!("{name} {}", talk::number(*value)));
+        let kernel: Vec<String> = std::iter::once(self.kernel.clone()).chain(params).collect();
         let origin = if self.graph { "nodes of a graph" } else { "samples" };
         let ending = if self.converged { "converged" } else { "not converged" };
         vec![
             ("estimator", self.estimator.clone()),
             ("file", format!("format {}, written by lopsided {}, {}", self.format, self.version, bytes(self.bytes))),
             ("size", format!("{} x {} {origin}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
-            ("kernel", format!("{}{params}, {}", self.kernel, if self.centered { "centred" } else { "not centred" })),
+            ("kernel", format!("{}, {}", kernel.join(", "), if self.centered { "centred" } else { "not centred" })),
             ("scaling", format!("{:?}", self.scaling).to_lowercase()),
             ("computed", format!("{} operator, {} solver", self.operator, self.solver)),
             ("singular values", talk::first_values(&self.singular_values)),

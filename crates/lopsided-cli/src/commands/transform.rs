@@ -6,9 +6,10 @@ use crate::context::Context;
 use crate::{input, output, talk};
 use anyhow::Result;
 use lopsided::archive::Archive;
-use lopsided::io::{Input, read};
+use lopsided::io::{Input, read, write_matrix};
 use lopsided::{Error, Graph, KernelSvdModel, Samples, Scalar, Side};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// One side that was placed.
@@ -79,7 +80,7 @@ fn place<T: Scalar>(
             Side::Col => model.project_cols(newcomers.samples.as_ref(), &context.run)?,
         };
         context.run.watch.check()?;
-        output::write(out, &newcomers.ids, values.as_ref())?;
+        write_matrix(out, &newcomers.ids, values.as_ref())?;
         placed.push(Placed { side: *side, count: newcomers.ids.len(), file: out.clone() });
         notes.extend(newcomers.notes);
     }
@@ -121,7 +122,15 @@ fn nodes<T: Scalar>(
         return Err(Error::parse(path.display().to_string(), reason).into());
     }
     if unknown > 0 {
-        notes.push(format!("{unknown} links from or to nodes that the model does not know were left out"));
+        notes.push(format!("links from or to nodes that the model does not know were left out: {unknown}"));
+    }
+    let known: HashSet<&String> = frame.ids.iter().collect();
+    let old = ids.iter().filter(|id| known.contains(id)).count();
+    if old > 0 && old < ids.len() {
+        notes.push(format!(
+            "{} new and {old} known nodes are placed, all by the links in this file alone",
+            ids.len() - old
+        ));
     }
     Ok(Newcomers { ids, samples: Samples::Sparse(samples), notes })
 }

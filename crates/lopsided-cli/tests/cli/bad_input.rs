@@ -130,8 +130,8 @@ fn damaged_and_newer_models() {
     }
     refused(&scratch, "transform good --rows x.csv --target none --out t.npy", &["is 4 but must be 60"]);
     refused(&scratch, "transform good --rows edges.csv --out nowhere/t.npy", &["nowhere/t.npy"]);
-    refused(&scratch, "transform good --out t.npy", &["--rows"]);
-    scratch.write("strange.csv", "x,y\ny,z\n");
+    refused(&scratch, "transform good --out t.npy", &["required arguments"]);
+    scratch.write("strange.csv", "source,target\nx,y\ny,z\n");
     let output = scratch.run("transform good --rows strange.csv --out t.npy");
     assert!(text(&output.stderr).contains("does not know"), "{}", text(&output.stderr));
 }

@@ -80,7 +80,8 @@ impl Scratch {
 
     /// A table of `n` rows and `d` columns without header.
     fn table(&self, name: &str, n: usize, d: usize) -> PathBuf {
-        let value = |i: usize, j: usize| ((i * 31 + j * 17 + i * j) % 23) as f64 / 7.0 + 0.125;
+        let value =
+            |i: usize, j: usize| ((i * 7919 + j * 104_729 + (i + 3) * (j + 5) * i) % 1009) as f64 / 300.0 + 0.125;
         let row = |i| (0..d).map(|j| value(i, j).to_string()).collect::<Vec<_>>().join(",");
         self.write(name, (0..n).map(row).collect::<Vec<_>>().join("\n") + "\n")
     }

@@ -20,11 +20,12 @@ fn transform_places_new_nodes() {
     let scratch = Scratch::new();
     scratch.graph();
     scratch.ok("embed edges.csv --rank 3 --model m");
-    scratch.write("new.csv", "n1,visitor\nn5,visitor\nvisitor,n2\nstranger,visitor\n");
+    scratch.write("new.csv", "source,target\nn1,visitor\nn5,visitor\nvisitor,n2\nstranger,visitor\n");
     let json = scratch.json("transform m --rows new.csv --out t.csv");
     let csv = text(&scratch.bytes("t.csv"));
     assert!(csv.lines().any(|line| line.starts_with("visitor,")), "{csv}");
-    assert!(json["notes"][0].as_str().unwrap().starts_with("1 link"), "{json}");
+    assert!(json["notes"][0].as_str().unwrap().ends_with("left out: 2"), "{json}");
+    assert!(json["notes"][1].as_str().unwrap().starts_with("1 new"), "{json}");
 }
 
 #[test]

@@ -108,9 +108,10 @@ fn moral(lines: &[Line]) -> String {
     let score = |name: &str| lines.iter().find(|line| line.method == name).map_or(0.0, |line| line.micro_f1);
     format!(
         "A symmetric kernel treats \"a links to b\" and \"b links to a\" alike, so KPCA can only guess here ({:.2}): the data \
-         were made for it to fail. An asymmetric kernel keeps the two apart and gives each node one place as a target of \
-         links (U) and one as a source (V), which is where the classes are ({:.2}).",
+         were made for it to fail. SVD and KSVD keep the two apart and give each node one place as a target of links (U) \
+         and one as a source (V), which is where the classes are ({:.2} and {:.2}).",
         score("KPCA"),
+        score("SVD"),
         score("KSVD")
     )
 }

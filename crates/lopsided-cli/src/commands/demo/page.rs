@@ -10,10 +10,23 @@ pub(super) fn html(example: &Example, methods: &[Method], lines: &[Line]) -> Str
     let rows: Vec<Vec<String>> = lines.iter().map(|line| cells(line, example)).collect();
     let header = ["method", "what it is", "features", "micro-F1", "chance"];
     let caption = format!("Nodes classified by a linear LS-SVM: {} splits, mean ± standard deviation", trial::SPLITS);
-    let page =
-        Page::new("Why asymmetry matters", &example.story()).table(&caption, &header, &rows).paragraph(&moral(lines));
-    let page = methods.iter().fold(page, |page, method| pictures(page, example, method));
-    page.section("Your own data").command("lopsided embed edges.csv --rank 16 --report page.html").html()
+    let facts: Vec<(&str, String)> = lines
+        .iter()
+        .map(|l| (l.method, format!("{:.2}", l.micro_f1)))
+        .chain([("chance", format!("{:.2}", example.chance()))])
+        .collect();
+    let page = Page::new("Why asymmetry matters", &example.story())
+        .facts(&facts)
+        .paragraph(&moral(lines))
+        .table(&caption, &header, &rows);
+    let page = methods.iter().rev().fold(page, |page, method| pictures(page, example, method));
+    let spectra: Vec<String> =
+        methods.iter().rev().map(|method| svg::spectrum(method.model.singular_values(), method.name)).collect();
+    page.section("Singular values")
+        .figures(&spectra, &[], "Two values stand out where the four classes on their circle were found.")
+        .section("Your own data")
+        .command("lopsided embed edges.csv --rank 16 --report page.html")
+        .html()
 }
 
 fn cells(line: &Line, example: &Example) -> Vec<String> {
@@ -38,9 +51,8 @@ fn pictures(page: Page, example: &Example, method: &Method) -> Page {
             (&axes.0, &axes.1),
         )
     };
-    let mut panels: Vec<String> = sides.iter().map(panel).collect();
-    panels.push(svg::spectrum(method.model.singular_values(), "Singular values"));
-    let caption = "Shown are the two components that tell most about the classes.";
+    let panels: Vec<String> = sides.iter().map(panel).collect();
+    let caption = "A dot is a node. Shown are the two components that tell most about the classes.";
     page.section(&format!("{}: {}", method.name, method.about)).figures(&panels, &legend, caption)
 }
 

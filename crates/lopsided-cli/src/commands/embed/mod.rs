@@ -10,6 +10,7 @@ use crate::input::{self, Loaded};
 use crate::{estimator, output};
 use anyhow::Result;
 use lopsided::estimators::Plan;
+use lopsided::io::write_matrix;
 use lopsided::{Dataset, KernelSvd, KernelSvdModel, Scalar, Side, file};
 use std::path::{Path, PathBuf};
 use summary::{DryRun, Summary};
@@ -36,12 +37,12 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
         DryRun::of::<T>(&estimator, &plan, &notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
-    fit(estimator, plan, data, notes, args, context)
+    fit(estimator, &plan, data, notes, args, context)
 }
 
 fn fit<T: Scalar>(
     estimator: KernelSvd,
-    plan: Plan,
+    plan: &Plan,
     data: Dataset<T>,
     notes: Vec<String>,
     args: &EmbedArgs,
@@ -52,7 +53,7 @@ fn fit<T: Scalar>(
     let model = estimator.fit(data, &context.run)?;
     context.run.watch.check()?;
     context.line.stage("writing");
-    let mut summary = Summary::of(&model, &plan, notes);
+    let mut summary = Summary::of(&model, plan, notes);
     summary.files = write(&model, &args.outputs)?;
     if let Some(path) = &args.outputs.report {
         summary.finish(context);
@@ -93,5 +94,5 @@ fn write<T: Scalar>(model: &KernelSvdModel<T>, args: &OutputArgs) -> lopsided::R
 fn write_side<T: Scalar>(model: &KernelSvdModel<T>, side: Side, path: &Path) -> lopsided::Result<()> {
     let values = model.embedding(side);
     let ids: Vec<String> = (0..values.nrows()).map(|i| model.data.id(side, i)).collect();
-    output::write(path, &ids, values.as_ref())
+    write_matrix(path, &ids, values.as_ref())
 }

@@ -95,7 +95,10 @@ impl Summary {
             ("cost", format!("{:.2} s, {} products with G", self.seconds, self.operator_products)),
         ];
         lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
-        lines.extend(self.files.iter().map(|file| ("written", file.display().to_string())));
+        if !self.files.is_empty() {
+            let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+            lines.push(("written", files.join(", ")));
+        }
         lines
     }
 }
@@ -103,7 +106,8 @@ impl Summary {
 /// What an embedding would do and cost. The fields are those of `--dry-run --json`.
 #[derive(Serialize)]
 pub(super) struct DryRun {
-    dry_run: bool,
+    #[serde(rename = "dry_run")]
+    only_planned: bool,
     n: usize,
     m: usize,
     rank: usize,
@@ -124,7 +128,7 @@ impl DryRun {
     /// The plan in words.
     pub(super) fn of<T: Scalar>(estimator: &KernelSvd, plan: &Plan, notes: &[String], context: &Context) -> Self {
         DryRun {
-            dry_run: true,
+            only_planned: true,
             n: plan.size.0,
             m: plan.size.1,
             rank: estimator.rank,
