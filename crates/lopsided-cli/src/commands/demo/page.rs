@@ -23,7 +23,7 @@ pub(super) fn html(example: &Example, methods: &[Method], lines: &[Line]) -> Str
     let spectra: Vec<String> =
         methods.iter().rev().map(|method| svg::spectrum(method.model.singular_values(), method.name)).collect();
     page.section("Singular values")
-        .figures(&spectra, &[], "Two values stand out where the four classes on their circle were found.")
+        .figures(&spectra, &[], "After the first, two values stand out where the circle of classes was found.")
         .section("Your own data")
         .command("lopsided embed edges.csv --rank 16 --report page.html")
         .html()
