@@ -1,6 +1,25 @@
 //! The command line of lopsided.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "no command writes a report yet"))]
+mod args;
+mod commands;
+mod context;
+mod estimator;
+mod failure;
+mod input;
+mod interrupt;
+mod memory;
+mod output;
+mod progress;
 mod report;
+mod talk;
 
-fn main() {}
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    match commands::run(&cli) {
+        Ok(outcome) => ExitCode::from(outcome.code()),
+        Err(error) => failure::tell(&error),
+    }
+}

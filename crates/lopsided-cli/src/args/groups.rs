@@ -1,0 +1,138 @@
+//! Options that belong together.
+
+use clap::{Args, ValueEnum};
+use lopsided::operator::OperatorChoice;
+use lopsided::{Links, Scaling};
+use std::path::PathBuf;
+
+/// How files are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct ReadArgs {
+    /// Format, when the file's name does not tell: edges, csv, mtx, npy, npz, svmlight, parquet, arrow.
+    #[arg(long, value_name = "F")]
+    pub(crate) format: Option<lopsided::io::Format>,
+    /// Label column of a table, or `none`; by default the last column under a header.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// Array of an .npz file.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) array: Option<String>,
+}
+
+/// How a graph becomes a matrix.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Graphs")]
+pub(crate) struct GraphArgs {
+    /// Links that make up a node's row.
+    #[arg(long, value_enum, value_name = "in|out", default_value = "in", hide_possible_values = true)]
+    pub(crate) links: LinksArg,
+    /// Link every node to itself (default).
+    #[arg(long, overrides_with = "no_self_loops")]
+    pub(crate) self_loops: bool,
+    /// Take the links as they are.
+    #[arg(long)]
+    pub(crate) no_self_loops: bool,
+    /// Divide each row by its sum, or not.
+    #[arg(long, value_enum, value_name = "row|none", default_value = "row", hide_possible_values = true)]
+    pub(crate) normalize: Normalize,
+    /// Keep at most N links in and N links out of any node, drawn at random.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_degree: Option<usize>,
+    /// Node ids that the graph has even without links, one per line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nodes: Option<PathBuf>,
+    /// Classes for colouring the report: `node,label`, or `row,label` for tables.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinksArg {
+    In,
+    Out,
+}
+
+impl From<LinksArg> for Links {
+    fn from(links: LinksArg) -> Self {
+        match links {
+            LinksArg::In => Links::In,
+            LinksArg::Out => Links::Out,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Normalize {
+    Row,
+    None,
+}
+
+/// The kernel and its parameters.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Kernel")]
+pub(crate) struct KernelArgs {
+    /// Kernel; `lopsided list kernels` shows all with formulas.
+    #[arg(long, value_name = "NAME", default_value = "sne")]
+    pub(crate) kernel: String,
+    /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale.
+    #[arg(long, value_name = "G", allow_hyphen_values = true)]
+    pub(crate) gamma: Option<String>,
+    /// Multiplies the bandwidth: gamma is divided by K².
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) gamma_factor: Option<f64>,
+    /// Degree of the polynomial kernel.
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) degree: Option<f64>,
+    /// Constant of the polynomial kernel.
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    pub(crate) coef0: Option<f64>,
+    /// Centre both feature maps.
+    #[arg(long, overrides_with = "no_center")]
+    pub(crate) center: bool,
+    /// Do not centre (default).
+    #[arg(long, overrides_with = "center")]
+    pub(crate) no_center: bool,
+}
+
+/// What is computed and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Computation")]
+pub(crate) struct SolverArgs {
+    /// Number of components; 16 by default, fewer where the data have fewer samples.
+    #[arg(long, value_name = "R")]
+    pub(crate) rank: Option<usize>,
+    /// Solver; `lopsided list solvers` shows all.
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) solver: String,
+    /// Largest residual, relative to the first singular value, that counts as converged. Default: 1e-6.
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub(crate) tol: Option<f64>,
+    /// Vectors multiplied at once by an iterative solver.
+    #[arg(long, value_name = "N")]
+    pub(crate) block: Option<u32>,
+    /// How G is multiplied: auto, sparse, tiles or dense.
+    #[arg(long, value_name = "KIND", default_value = "auto")]
+    pub(crate) operator: OperatorChoice,
+    /// Scale components by the singular values: none, sqrt or full.
+    #[arg(long, value_name = "POWER", default_value = "none")]
+    pub(crate) scaling: Scaling,
+}
+
+/// Files to write.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Row embedding: .npy, .csv (first column the id) or .parquet.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rows_out: Option<PathBuf>,
+    /// Column embedding, likewise.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cols_out: Option<PathBuf>,
+    /// Model for `transform` and `inspect`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+    /// Page with the spectrum and both embeddings.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+}

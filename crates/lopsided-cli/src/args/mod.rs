@@ -1,0 +1,210 @@
+//! Options as the user writes them.
+
+mod groups;
+
+pub(crate) use groups::{GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+
+use crate::memory;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Two-sided embeddings of directed graphs, matrices and sample sets, by kernels with k(x, z) ≠ k(z, x).
+#[derive(Debug, Parser)]
+#[command(name = "lopsided", version, after_help = MAIN_HELP, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+const MAIN_HELP: &str = "Examples:
+  lopsided demo
+  lopsided embed edges.csv --rows-out in.csv --cols-out out.csv
+  lopsided help embed
+
+Exit codes: 0 done, 1 tolerance not reached (results are written), 2 wrong usage or input,
+130 interrupted.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show on a made-up graph why the direction of links matters.
+    Demo(DemoArgs),
+    /// Embed a graph, a matrix or two sample sets: one set of features for rows, one for columns.
+    Embed(Box<EmbedArgs>),
+    /// Place new rows and new columns with a saved model.
+    Transform(TransformArgs),
+    /// Say what a model file holds.
+    Inspect(InspectArgs),
+    /// List kernels, solvers and other things that have a name.
+    List(ListArgs),
+    /// Print the completion script of a shell.
+    Completions(CompletionsArgs),
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "General options")]
+pub(crate) struct Global {
+    /// Print one JSON object on stdout instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress and no remarks on stderr.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Number of threads; all cores by default. The results do not depend on it.
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Seed of everything random. Same seed, same bits.
+    #[arg(long, global = true, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Precision of the computation; a saved model keeps its own.
+    #[arg(long, global = true, value_enum, value_name = "P", default_value = "f64")]
+    pub(crate) precision: Precision,
+    /// Memory that may be used, such as 4GB or 500MB; half of what is free by default.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse_size)]
+    pub(crate) memory: Option<u64>,
+}
+
+/// Numbers of 8 or 4 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Precision {
+    F64,
+    F32,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_HELP)]
+pub(crate) struct DemoArgs {
+    /// Folder for the page; it is made if it does not exist.
+    #[arg(long, value_name = "DIR", default_value = "lopsided-demo")]
+    pub(crate) out: PathBuf,
+}
+
+const DEMO_HELP: &str = "Examples:
+  lopsided demo
+  lopsided demo --seed 7 --json";
+
+#[derive(Debug, Args)]
+#[command(after_help = EMBED_HELP)]
+pub(crate) struct EmbedArgs {
+    /// Graph, matrix or row samples; `-` is stdin and needs --format.
+    pub(crate) input: PathBuf,
+    /// Column samples: INPUT then holds the row samples, of the same width.
+    #[arg(long, value_name = "INPUT2")]
+    pub(crate) cols: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    #[command(flatten)]
+    pub(crate) graph: GraphArgs,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) solver: SolverArgs,
+    #[command(flatten)]
+    pub(crate) outputs: OutputArgs,
+    /// Print operator, solver, memory and a time estimate; compute and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+const EMBED_HELP: &str = "Examples:
+  lopsided embed edges.csv --rank 32 --rows-out in.csv --cols-out out.csv --model graph.model
+  lopsided embed ratings.npy --kernel precomputed --rank 10 --json
+  lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median
+  lopsided embed edges.csv --labels classes.csv --report page.html
+  lopsided embed edges.csv.gz --dry-run
+
+A graph gives each node two places: by arriving links (rows) and by leaving links (columns).
+A square matrix is embedded by its rows against its columns.
+With --kernel precomputed the matrix itself is G and may have any shape.";
+
+#[derive(Debug, Args)]
+#[command(after_help = TRANSFORM_HELP)]
+pub(crate) struct TransformArgs {
+    /// Model file written by `embed --model`.
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) sides: SideArgs,
+    /// Where to write: .npy, .csv or .parquet. With both sides, out.npy becomes out.rows.npy and out.cols.npy.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+const TRANSFORM_HELP: &str = "Examples:
+  lopsided transform graph.model --rows new-edges.csv --out new-nodes.csv
+  lopsided transform graph.model --rows new-edges.csv --cols new-edges.csv --out new.npy
+
+A table holds one new sample per row, as wide as the samples the model was made from.
+For a model with --kernel precomputed that is a row of G, or a column of G written as a row.
+For the model of a graph, give an edge list with the links between new and known nodes.";
+
+/// What is to be placed.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct SideArgs {
+    /// New row samples, or the links of new nodes.
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) rows: Option<PathBuf>,
+    /// New column samples, or the links of new nodes.
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) cols: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  lopsided inspect graph.model\n  lopsided inspect graph.model --json")]
+pub(crate) struct InspectArgs {
+    /// Model file written by `embed --model`.
+    pub(crate) model: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  lopsided list kernels\n  lopsided list solvers --json")]
+pub(crate) struct ListArgs {
+    /// What to list.
+    #[arg(value_enum)]
+    pub(crate) family: Family,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Family {
+    Kernels,
+    Solvers,
+    Estimators,
+    Samplers,
+    Learners,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  lopsided completions bash > ~/.local/share/bash-completion/completions/lopsided")]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_do_not_contradict_each_other() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_last_of_two_opposite_flags_wins() {
+        let embed = |flags: &[&str]| {
+            let words = ["lopsided", "embed", "x.csv"].iter().chain(flags);
+            let Command::Embed(args) = Cli::try_parse_from(words).unwrap().command else { panic!() };
+            (args.kernel.center, args.graph.no_self_loops)
+        };
+        assert_eq!(embed(&[]), (false, false));
+        assert_eq!(embed(&["--center", "--no-self-loops"]), (true, true));
+        assert_eq!(embed(&["--center", "--no-center", "--no-self-loops", "--self-loops"]), (false, false));
+    }
+}

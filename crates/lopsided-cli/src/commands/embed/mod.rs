@@ -1,0 +1,98 @@
+//! `lopsided embed`: left and right features of a graph, a matrix or two sample sets.
+
+mod page;
+mod summary;
+
+use super::Outcome;
+use crate::args::{EmbedArgs, OutputArgs, Precision};
+use crate::context::Context;
+use crate::input::{self, Loaded};
+use crate::{estimator, output};
+use anyhow::Result;
+use lopsided::estimators::Plan;
+use lopsided::io::write_matrix;
+use lopsided::{Dataset, KernelSvd, KernelSvdModel, Scalar, Side, file};
+use std::path::{Path, PathBuf};
+use summary::{DryRun, Summary};
+
+/// Embeds in the wanted precision.
+pub(crate) fn run(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
+    match context.global.precision {
+        Precision::F64 => embed::<f64>(args, context),
+        Precision::F32 => embed::<f32>(args, context),
+    }
+}
+
+fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
+    let estimator = estimator::from_args::<T>(args, context)?;
+    if !args.dry_run {
+        check_outputs(&args.outputs)?;
+    }
+    context.line.stage("reading");
+    let Loaded { data, notes } = input::load::<T>(args, context.run.seed)?;
+    context.line.stage("planning");
+    let estimator = KernelSvd { rank: estimator::rank(&args.solver, size(&estimator, &data)), ..estimator };
+    let plan = estimator.plan(&data, &context.run)?;
+    if args.dry_run {
+        DryRun::of::<T>(&estimator, &plan, &notes, context).show(context)?;
+        return Ok(Outcome::Done);
+    }
+    fit(estimator, &plan, data, notes, args, context)
+}
+
+fn fit<T: Scalar>(
+    estimator: KernelSvd,
+    plan: &Plan,
+    data: Dataset<T>,
+    notes: Vec<String>,
+    args: &EmbedArgs,
+    context: &Context,
+) -> Result<Outcome> {
+    context.line.stage("preparing products with G");
+    let estimator = KernelSvd { kernel: plan.kernel.clone(), ..estimator };
+    let model = estimator.fit(data, &context.run)?;
+    context.run.watch.check()?;
+    context.line.stage("writing");
+    let mut summary = Summary::of(&model, plan, notes);
+    summary.files = write(&model, &args.outputs)?;
+    if let Some(path) = &args.outputs.report {
+        summary.finish(context);
+        let html = page::html(&model, &summary, &args.input);
+        file::write_atomically(path, |out| out.write_all(html.as_bytes()).map_err(|e| lopsided::Error::io(path, e)))?;
+        summary.files.push(path.clone());
+    }
+    summary.finish(context);
+    summary.show(context)?;
+    Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
+}
+
+/// Rows and columns of G.
+fn size<T: Scalar>(estimator: &KernelSvd, data: &Dataset<T>) -> (usize, usize) {
+    let given = estimator.kernel.name == "precomputed";
+    (data.x.count(), if given { data.x.width() } else { data.cols().count() })
+}
+
+fn check_outputs(args: &OutputArgs) -> lopsided::Result<()> {
+    for (option, path) in [("rows-out", &args.rows_out), ("cols-out", &args.cols_out)] {
+        path.as_ref().map_or(Ok(()), |path| output::check_matrix(option, path))?;
+    }
+    for path in [&args.model, &args.report].into_iter().flatten() {
+        output::check(path)?;
+    }
+    let all = [&args.rows_out, &args.cols_out, &args.model, &args.report];
+    output::check_distinct(&all.into_iter().flatten().collect::<Vec<_>>())
+}
+
+fn write<T: Scalar>(model: &KernelSvdModel<T>, args: &OutputArgs) -> lopsided::Result<Vec<PathBuf>> {
+    for (side, path) in [(Side::Row, &args.rows_out), (Side::Col, &args.cols_out)] {
+        path.as_ref().map_or(Ok(()), |path| write_side(model, side, path))?;
+    }
+    args.model.as_ref().map_or(Ok(()), |path| model.save(path))?;
+    Ok([&args.rows_out, &args.cols_out, &args.model].into_iter().flatten().cloned().collect())
+}
+
+fn write_side<T: Scalar>(model: &KernelSvdModel<T>, side: Side, path: &Path) -> lopsided::Result<()> {
+    let values = model.embedding(side);
+    let ids: Vec<String> = (0..values.nrows()).map(|i| model.data.id(side, i)).collect();
+    write_matrix(path, &ids, values.as_ref())
+}

@@ -1,0 +1,183 @@
+//! What `embed` tells about its work.
+
+use crate::context::Context;
+use crate::{memory, talk};
+use lopsided::error::bytes;
+use lopsided::estimators::Plan;
+use lopsided::{KernelSvd, KernelSvdModel, Result, Scalar, Scaling};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Reasons for what was chosen automatically.
+#[derive(Serialize)]
+struct Why {
+    operator: String,
+    solver: String,
+}
+
+/// A finished embedding. The fields are those of `--json`.
+#[derive(Serialize)]
+pub(super) struct Summary {
+    n: usize,
+    m: usize,
+    rank: usize,
+    kernel: String,
+    gamma: Option<f64>,
+    operator: String,
+    solver: String,
+    pub(super) singular_values: Vec<f64>,
+    residual: f64,
+    pub(super) converged: bool,
+    error_estimate: Option<f64>,
+    operator_products: u64,
+    seconds: f64,
+    peak_bytes: Option<u64>,
+    scaling: Scaling,
+    centered: bool,
+    precision: &'static str,
+    notes: Vec<String>,
+    why: Why,
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl Summary {
+    /// The account of a fit, without its cost.
+    pub(super) fn of<T: Scalar>(model: &KernelSvdModel<T>, plan: &Plan, mut notes: Vec<String>) -> Self {
+        let ((n, m), report) = (model.size(), model.report());
+        notes.extend(report.notes.iter().cloned());
+        Summary {
+            n,
+            m,
+            rank: model.singular_values().len(),
+            kernel: model.kernel.name.clone(),
+            gamma: model.kernel.params.get("gamma"),
+            operator: model.operator.clone(),
+            solver: report.solver.clone(),
+            singular_values: model.singular_values().iter().map(|s| s.as_f64()).collect(),
+            residual: report.residual(),
+            converged: report.converged,
+            error_estimate: None,
+            operator_products: report.products,
+            seconds: 0.0,
+            peak_bytes: None,
+            scaling: model.scaling,
+            centered: model.is_centered(),
+            precision: T::NAME,
+            notes,
+            why: Why { operator: plan.operator.why.clone(), solver: report.why.clone() },
+            files: Vec::new(),
+        }
+    }
+
+    /// Adds what the work cost so far.
+    pub(super) fn finish(&mut self, context: &Context) {
+        self.seconds = context.seconds();
+        self.peak_bytes = memory::peak_bytes();
+    }
+
+    /// Prints it as text or JSON.
+    pub(super) fn show(&self, context: &Context) -> Result<()> {
+        context.line.clear();
+        context.notes(&self.notes);
+        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+    }
+
+    /// Label and value of each line of the table.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let ending = if self.converged { "converged" } else { "NOT converged to the tolerance" };
+        let mut lines = vec![
+            ("size", format!("{} x {}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
+            ("kernel", with_gamma(&self.kernel, self.gamma) + if self.centered { ", centred" } else { "" }),
+            ("operator", because(&self.operator, &self.why.operator)),
+            ("solver", because(&self.solver, &self.why.solver)),
+            ("singular values", talk::first_values(&self.singular_values)),
+            ("residual", format!("{:.1e}, {ending}", self.residual)),
+            ("cost", format!("{:.2} s, {} products with G", self.seconds, self.operator_products)),
+        ];
+        lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
+        if !self.files.is_empty() {
+            let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+            lines.push(("written", files.join(", ")));
+        }
+        lines
+    }
+}
+
+/// What an embedding would do and cost. The fields are those of `--dry-run --json`.
+#[derive(Serialize)]
+pub(super) struct DryRun {
+    #[serde(rename = "dry_run")]
+    only_planned: bool,
+    n: usize,
+    m: usize,
+    rank: usize,
+    kernel: String,
+    gamma: Option<f64>,
+    operator: String,
+    solver: String,
+    bytes: u64,
+    seconds: f64,
+    precision: &'static str,
+    notes: Vec<String>,
+    why: Why,
+    /// Bytes that may be used.
+    memory: u64,
+}
+
+impl DryRun {
+    /// The plan in words.
+    pub(super) fn of<T: Scalar>(estimator: &KernelSvd, plan: &Plan, notes: &[String], context: &Context) -> Self {
+        DryRun {
+            only_planned: true,
+            n: plan.size.0,
+            m: plan.size.1,
+            rank: estimator.rank,
+            kernel: plan.kernel.name.clone(),
+            gamma: plan.kernel.params.get("gamma"),
+            operator: plan.operator.kind.to_string(),
+            solver: plan.solver.solver.into(),
+            bytes: plan.bytes,
+            seconds: plan.seconds,
+            precision: T::NAME,
+            notes: notes.to_vec(),
+            why: Why { operator: plan.operator.why.clone(), solver: plan.solver.why.clone() },
+            memory: context.global.memory.unwrap_or_else(lopsided::operator::available_memory),
+        }
+    }
+
+    /// Prints it as text or JSON.
+    pub(super) fn show(&self, context: &Context) -> Result<()> {
+        context.line.clear();
+        context.notes(&self.notes);
+        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let fits = if self.bytes <= self.memory { "" } else { ": too much, the run would be refused" };
+        vec![
+            ("size", format!("{} x {}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
+            ("kernel", with_gamma(&self.kernel, self.gamma)),
+            ("operator", because(&self.operator, &self.why.operator)),
+            ("solver", because(&self.solver, &self.why.solver)),
+            ("memory", format!("about {} of {} allowed{fits}", bytes(self.bytes), bytes(self.memory))),
+            ("time", format!("roughly {}", duration(self.seconds))),
+        ]
+    }
+}
+
+fn because(what: &str, why: &str) -> String {
+    if why.is_empty() { what.into() } else { format!("{what}: {why}") }
+}
+
+fn with_gamma(kernel: &str, gamma: Option<f64>) -> String {
+    gamma.map_or_else(|| kernel.into(), |gamma| format!("{kernel}, gamma {}", talk::number(gamma)))
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.1 => "less than 0.1 s".into(),
+        s if s < 100.0 => format!("{s:.1} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

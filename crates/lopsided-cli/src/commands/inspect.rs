@@ -1,0 +1,92 @@
+//! `lopsided inspect`: what a model file holds.
+
+use super::Outcome;
+use crate::args::InspectArgs;
+use crate::context::Context;
+use crate::talk;
+use anyhow::Result;
+use lopsided::archive::Archive;
+use lopsided::error::bytes;
+use lopsided::{Error, KernelSvdModel, Scaling};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The contents of a kernel SVD model, as `--json` prints them.
+#[derive(Serialize)]
+struct Contents {
+    estimator: String,
+    format: u64,
+    version: String,
+    kernel: String,
+    params: BTreeMap<String, f64>,
+    n: usize,
+    m: usize,
+    rank: usize,
+    graph: bool,
+    scaling: Scaling,
+    centered: bool,
+    precision: String,
+    operator: String,
+    solver: String,
+    singular_values: Vec<f64>,
+    residual: f64,
+    converged: bool,
+    bytes: u64,
+}
+
+/// Prints the contents.
+pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
+    let archive = Archive::load(&args.model)?;
+    let size = args.model.metadata().map_err(|e| Error::io(&args.model, e))?.len();
+    let contents = contents(&archive, size)?;
+    if context.global.json {
+        talk::json(&contents)?;
+    } else {
+        talk::print(&talk::aligned(&contents.lines()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {
+    let model = KernelSvdModel::<f64>::from_archive(archive)?;
+    let ((n, m), report) = (model.size(), model.report());
+    Ok(Contents {
+        estimator: archive.field("estimator")?,
+        format: archive.field("format")?,
+        version: archive.field("version")?,
+        kernel: model.kernel.name.clone(),
+        params: model.kernel.params.iter().map(|(name, value)| (name.into(), value)).collect(),
+        n,
+        m,
+        rank: model.singular_values().len(),
+        graph: model.data.frame.is_some(),
+        scaling: model.scaling,
+        centered: model.is_centered(),
+        precision: archive.field("precision")?,
+        operator: model.operator.clone(),
+        solver: report.solver.clone(),
+        singular_values: model.singular_values().to_vec(),
+        residual: report.residual(),
+        converged: report.converged,
+        bytes: size,
+    })
+}
+
+impl Contents {
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let params = self.params.iter().map(|(name, value)| format!("{name} {}", talk::number(*value)));
+        let kernel: Vec<String> = std::iter::once(self.kernel.clone()).chain(params).collect();
+        let origin = if self.graph { "nodes of a graph" } else { "samples" };
+        let ending = if self.converged { "converged" } else { "not converged" };
+        vec![
+            ("estimator", self.estimator.clone()),
+            ("file", format!("format {}, written by lopsided {}, {}", self.format, self.version, bytes(self.bytes))),
+            ("size", format!("{} x {} {origin}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
+            ("kernel", format!("{}, {}", kernel.join(", "), if self.centered { "centred" } else { "not centred" })),
+            ("scaling", format!("{:?}", self.scaling).to_lowercase()),
+            ("computed", format!("{} operator, {} solver", self.operator, self.solver)),
+            ("singular values", talk::first_values(&self.singular_values)),
+            ("residual", format!("{:.1e}, {ending}", self.residual)),
+        ]
+    }
+}

@@ -1,0 +1,53 @@
+//! `lopsided list`: everything that is chosen by name.
+
+use super::Outcome;
+use crate::args::{Family, ListArgs};
+use crate::context::Context;
+use crate::talk;
+use anyhow::Result;
+use lopsided::kernel::kernels;
+use lopsided::registry::Entry;
+use lopsided::svd::solvers;
+use serde_json::{Value, json};
+
+/// Name, one line about it, names of its parameters.
+type Line = (&'static str, &'static str, &'static [&'static str]);
+
+/// Prints the members of a family.
+pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<Outcome> {
+    let (family, lines) = members(args.family);
+    if context.global.json {
+        let lines: Vec<Value> =
+            lines.iter().map(|(name, about, params)| json!({"name": name, "about": about, "params": params})).collect();
+        talk::json(&json!({ family: lines }))?;
+    } else if lines.is_empty() {
+        talk::remark("none yet");
+    } else {
+        talk::print(&table(&lines))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn members(family: Family) -> (&'static str, Vec<Line>) {
+    match family {
+        Family::Kernels => ("kernels", lines(&kernels::<f64>())),
+        Family::Solvers => ("solvers", lines(&solvers::<f64>())),
+        Family::Estimators => ("estimators", vec![("kernel-svd", KERNEL_SVD, &["rank", "kernel", "solver"])]),
+        Family::Samplers => ("samplers", Vec::new()),
+        Family::Learners => ("learners", Vec::new()),
+    }
+}
+
+const KERNEL_SVD: &str = "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns (command: embed)";
+
+fn lines<B: ?Sized>(entries: &[Entry<B>]) -> Vec<Line> {
+    entries.iter().map(|entry| (entry.name, entry.about, entry.params)).collect()
+}
+
+fn table(lines: &[Line]) -> String {
+    let with_params = |(name, about, params): &Line| {
+        let params = if params.is_empty() { String::new() } else { format!("  [{}]", params.join(", ")) };
+        (*name, format!("{about}{params}"))
+    };
+    talk::aligned(&lines.iter().map(with_params).collect::<Vec<_>>())
+}

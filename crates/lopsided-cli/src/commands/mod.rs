@@ -1,0 +1,46 @@
+//! The commands, one module each.
+
+mod completions;
+mod demo;
+mod embed;
+mod inspect;
+mod list;
+mod transform;
+
+use crate::args::{Cli, Command};
+use crate::context::Context;
+use anyhow::Result;
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Done,
+    /// The result is there but not as accurate as asked for.
+    NotConverged,
+}
+
+impl Outcome {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::NotConverged => 1,
+        }
+    }
+}
+
+/// Runs the command of the command line.
+pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
+    let context = Context::new(&cli.global)?;
+    let result = match &cli.command {
+        Command::Demo(args) => demo::run(args, &context),
+        Command::Embed(args) => embed::run(args, &context),
+        Command::Transform(args) => transform::run(args, &context),
+        Command::Inspect(args) => inspect::run(args, &context),
+        Command::List(args) => list::run(args, &context),
+        Command::Completions(args) => completions::run(args),
+    };
+    context.line.clear();
+    result
+}

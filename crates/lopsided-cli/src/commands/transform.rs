@@ -1,0 +1,149 @@
+//! `lopsided transform`: new rows and new columns in the space of a saved model.
+
+use super::Outcome;
+use crate::args::TransformArgs;
+use crate::context::Context;
+use crate::{input, output, talk};
+use anyhow::Result;
+use lopsided::archive::Archive;
+use lopsided::io::{Input, read, write_matrix};
+use lopsided::{Error, Graph, KernelSvdModel, Samples, Scalar, Side};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// One side that was placed.
+#[derive(Serialize)]
+struct Placed {
+    side: Side,
+    count: usize,
+    file: PathBuf,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary {
+    rank: usize,
+    precision: &'static str,
+    placed: Vec<Placed>,
+    notes: Vec<String>,
+    seconds: f64,
+}
+
+/// New samples with their names.
+struct Newcomers<T> {
+    ids: Vec<String>,
+    samples: Samples<T>,
+    notes: Vec<String>,
+}
+
+/// Places the samples in the precision of the model.
+pub(crate) fn run(args: &TransformArgs, context: &Context) -> Result<Outcome> {
+    let sides = sides(args);
+    for (_, _, out) in &sides {
+        output::check_matrix("out", out)?;
+    }
+    context.line.stage("reading the model");
+    let archive = Archive::load(&args.model)?;
+    match archive.field::<String>("precision")?.as_str() {
+        "f64" => place::<f64>(&archive, args, &sides, context),
+        "f32" => place::<f32>(&archive, args, &sides, context),
+        other => Err(archive.error(format!("has the unknown precision `{other}`")).into()),
+    }
+}
+
+/// Which sides are placed, from which file, into which file.
+fn sides(args: &TransformArgs) -> Vec<(Side, &Path, PathBuf)> {
+    let both = args.sides.rows.is_some() && args.sides.cols.is_some();
+    let out = |side: &str| {
+        let extension = args.out.extension().unwrap_or_default().to_string_lossy();
+        if both { args.out.with_extension(format!("{side}.{extension}")) } else { args.out.clone() }
+    };
+    let rows = args.sides.rows.as_deref().map(|path| (Side::Row, path, out("rows")));
+    let cols = args.sides.cols.as_deref().map(|path| (Side::Col, path, out("cols")));
+    rows.into_iter().chain(cols).collect()
+}
+
+fn place<T: Scalar>(
+    archive: &Archive,
+    args: &TransformArgs,
+    sides: &[(Side, &Path, PathBuf)],
+    context: &Context,
+) -> Result<Outcome> {
+    let model = KernelSvdModel::<T>::from_archive(archive)?;
+    let (mut placed, mut notes) = (Vec::new(), Vec::new());
+    for (side, path, out) in sides {
+        context.line.stage("placing samples");
+        let newcomers = newcomers(&model, *side, path, args)?;
+        let values = match side {
+            Side::Row => model.project_rows(newcomers.samples.as_ref(), &context.run)?,
+            Side::Col => model.project_cols(newcomers.samples.as_ref(), &context.run)?,
+        };
+        context.run.watch.check()?;
+        write_matrix(out, &newcomers.ids, values.as_ref())?;
+        placed.push(Placed { side: *side, count: newcomers.ids.len(), file: out.clone() });
+        notes.extend(newcomers.notes);
+    }
+    let rank = model.singular_values().len();
+    show(&Summary { rank, precision: T::NAME, placed, notes, seconds: context.seconds() }, context)?;
+    Ok(Outcome::Done)
+}
+
+fn newcomers<T: Scalar>(
+    model: &KernelSvdModel<T>,
+    side: Side,
+    path: &Path,
+    args: &TransformArgs,
+) -> Result<Newcomers<T>> {
+    match read::<T>(path, &input::options(&args.read))? {
+        Input::Graph(graph, notes) => nodes(model, side, path, &graph, notes),
+        Input::Table(table) => {
+            table.samples.check_finite(&path.display().to_string())?;
+            let ids = (0..table.samples.count()).map(|i| i.to_string()).collect();
+            Ok(Newcomers { ids, samples: table.samples, notes: table.notes })
+        }
+    }
+}
+
+fn nodes<T: Scalar>(
+    model: &KernelSvdModel<T>,
+    side: Side,
+    path: &Path,
+    graph: &Graph,
+    mut notes: Vec<String>,
+) -> Result<Newcomers<T>> {
+    let Some(frame) = &model.data.frame else { return Err(input::not_a_table(path)) };
+    let (ids, samples, unknown) = match side {
+        Side::Row => frame.row_samples(graph)?,
+        Side::Col => frame.col_samples(graph)?,
+    };
+    if ids.is_empty() {
+        let reason = "has no node with links on this side, so there is nothing to place";
+        return Err(Error::parse(path.display().to_string(), reason).into());
+    }
+    if unknown > 0 {
+        notes.push(format!("links from or to nodes that the model does not know were left out: {unknown}"));
+    }
+    let known: HashSet<&String> = frame.ids.iter().collect();
+    let old = ids.iter().filter(|id| known.contains(id)).count();
+    if old > 0 && old < ids.len() {
+        notes.push(format!(
+            "{} new and {old} known nodes are placed, all by the links in this file alone",
+            ids.len() - old
+        ));
+    }
+    Ok(Newcomers { ids, samples: Samples::Sparse(samples), notes })
+}
+
+fn show(summary: &Summary, context: &Context) -> Result<()> {
+    context.line.clear();
+    context.notes(&summary.notes);
+    if context.global.json {
+        return Ok(talk::json(summary)?);
+    }
+    let line = |placed: &Placed| {
+        let side = if placed.side == Side::Row { "rows" } else { "columns" };
+        (side, format!("{} placed at rank {}, written to {}", placed.count, summary.rank, placed.file.display()))
+    };
+    Ok(talk::print(&talk::aligned(&summary.placed.iter().map(line).collect::<Vec<_>>()))?)
+}

@@ -1,0 +1,102 @@
+//! From options to the estimator.
+
+use crate::args::{EmbedArgs, KernelArgs, SolverArgs};
+use crate::context::Context;
+use lopsided::kernel::{Gamma, KernelSpec, kernels};
+use lopsided::registry::Params;
+use lopsided::{Error, KernelSvd, Result, Scalar, svd};
+
+/// Components when the user does not say, fewer where there are fewer samples.
+const DEFAULT_RANK: usize = 16;
+
+/// The estimator of the options, with kernel and solver checked before any file is read.
+pub(crate) fn from_args<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<KernelSvd> {
+    let (kernel, gamma) = kernel::<T>(&args.kernel)?;
+    let solver_params = solver_params(&args.solver);
+    svd::solver::<T>(&args.solver.solver, &solver_params)?;
+    Ok(KernelSvd {
+        kernel,
+        gamma,
+        gamma_factor: args.kernel.gamma_factor.unwrap_or(1.0),
+        rank: args.solver.rank.unwrap_or(DEFAULT_RANK),
+        solver: args.solver.solver.clone(),
+        solver_params,
+        center: args.kernel.center,
+        scaling: args.solver.scaling,
+        operator: args.solver.operator,
+        memory: context.global.memory,
+    })
+}
+
+fn solver_params(args: &SolverArgs) -> Params {
+    let given = [("tol", args.tol), ("block", args.block.map(f64::from))];
+    given.iter().filter_map(|(name, value)| Some((name, (*value)?))).fold(Params::default(), |p, (n, v)| p.with(n, v))
+}
+
+/// The kernel with all parameters that do not depend on the data, and the rule for the gamma that does.
+fn kernel<T: Scalar>(args: &KernelArgs) -> Result<(KernelSpec, Gamma)> {
+    let mut spec = KernelSpec::new(&args.kernel);
+    for (name, value) in [("degree", args.degree), ("coef0", args.coef0)] {
+        if let Some(value) = value {
+            refuse_unknown::<T>(name, &value.to_string(), &spec.name)?;
+            spec = spec.with(name, value);
+        }
+    }
+    let gamma = match &args.gamma {
+        Some(text) => {
+            refuse_unknown::<T>("gamma", text, &spec.name)?;
+            text.parse()?
+        }
+        None => Gamma::default(),
+    };
+    if spec.gamma_from_data() {
+        spec.clone().with("gamma", 1.0).build::<T>()?;
+        return Ok((spec, gamma));
+    }
+    if let Some(factor) = args.gamma_factor {
+        return Err(Error::param("gamma-factor", factor, format!("left out for the kernel `{}`", spec.name)));
+    }
+    spec = match (gamma, &args.gamma) {
+        (_, None) => spec,
+        (Gamma::Value(value), _) => spec.with("gamma", value),
+        (rule, _) => return Err(Error::param("gamma", rule, format!("a number for the kernel `{}`", spec.name))),
+    };
+    spec.build::<T>()?;
+    Ok((spec, gamma))
+}
+
+/// Says so when a kernel has no such parameter; an unknown kernel is left to the registry.
+fn refuse_unknown<T: Scalar>(name: &'static str, value: &str, kernel: &str) -> Result<()> {
+    match kernels::<T>().iter().find(|entry| entry.name == kernel) {
+        Some(entry) if !entry.params.contains(&name) => {
+            Err(Error::param(name, value, format!("left out: the kernel `{kernel}` has no {name}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The rank for data of this size.
+pub(crate) fn rank(args: &SolverArgs, size: (usize, usize)) -> usize {
+    args.rank.unwrap_or_else(|| DEFAULT_RANK.min(size.0).min(size.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(kernel: &str, gamma: Option<&str>) -> Result<(KernelSpec, Gamma)> {
+        let args = KernelArgs { kernel: kernel.into(), gamma: gamma.map(Into::into), ..KernelArgs::default() };
+        super::kernel::<f64>(&args)
+    }
+
+    #[test]
+    fn gamma_goes_where_the_kernel_wants_it() {
+        assert_eq!(parse("rbf", Some("median")).unwrap(), (KernelSpec::new("rbf"), Gamma::Median));
+        assert_eq!(parse("poly", Some("2")).unwrap().0, KernelSpec::new("poly").with("gamma", 2.0));
+        let message = |kernel, gamma| parse(kernel, Some(gamma)).unwrap_err().to_string();
+        assert_eq!(message("poly", "median"), "`gamma` is median but must be a number for the kernel `poly`");
+        assert_eq!(message("linear", "2"), "`gamma` is 2 but must be left out: the kernel `linear` has no gamma");
+        assert!(message("rbf", "-1").starts_with("`gamma` is -1 but must be a number above 0"));
+        assert!(message("gausian", "1").starts_with("no kernel `gausian`"));
+    }
+}

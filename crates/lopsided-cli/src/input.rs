@@ -1,0 +1,149 @@
+//! From options and files to samples.
+
+use crate::args::{EmbedArgs, GraphArgs, Normalize, ReadArgs};
+use crate::failure::hinted;
+use anyhow::Result;
+use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::{Dataset, Error, Graph, GraphRule, Scalar, Target};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// Samples, and remarks about how they were read.
+pub(crate) struct Loaded<T> {
+    pub(crate) data: Dataset<T>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// `node,label` pairs.
+type Labels = [(String, String)];
+
+/// What `embed` works on.
+pub(crate) fn load<T: Scalar>(args: &EmbedArgs, seed: u64) -> Result<Loaded<T>> {
+    let labels = args.graph.labels.as_deref().map(read_labels).transpose()?;
+    let options = ReadOptions { nodes: node_ids(&args.graph, labels.as_deref())?, ..options(&args.read) };
+    let mut loaded = match (read(&args.input, &options)?, &args.cols) {
+        (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
+        (Input::Graph(graph, notes), None) => from_graph(&graph, notes, &args.graph, seed)?,
+        (Input::Table(table), Some(cols)) => two_sided(&args.input, table, cols, &options)?,
+        (Input::Table(table), None) => from_table(&args.input, table, args.kernel.kernel == "precomputed")?,
+    };
+    if let (Some(labels), Some(path)) = (labels, &args.graph.labels) {
+        loaded.data.y = Some(classes(path, &loaded.data, &labels)?);
+    }
+    Ok(loaded)
+}
+
+/// The part of the reading options that all commands share.
+pub(crate) fn options(args: &ReadArgs) -> ReadOptions {
+    let target = match args.target.as_deref() {
+        None => TargetColumn::Last,
+        Some("none") => TargetColumn::None,
+        Some(name) => TargetColumn::Named(name.into()),
+    };
+    ReadOptions { format: args.format, target, array: args.array.clone(), nodes: Vec::new() }
+}
+
+/// The error about a graph where only a table will do.
+pub(crate) fn not_a_table(path: &Path) -> anyhow::Error {
+    let error = Error::parse(path.display().to_string(), "is read as a graph where a table is needed");
+    hinted(error, "a table of two or three columns of numbers looks like a list of links; `--format csv` settles it")
+}
+
+fn node_ids(args: &GraphArgs, labels: Option<&Labels>) -> Result<Vec<String>> {
+    let mut ids = args.nodes.as_deref().map(read_ids).transpose()?.unwrap_or_default();
+    ids.extend(labels.into_iter().flatten().map(|(id, _)| id.clone()));
+    Ok(ids)
+}
+
+fn from_graph<T: Scalar>(graph: &Graph, mut notes: Vec<String>, args: &GraphArgs, seed: u64) -> Result<Loaded<T>> {
+    let rule = GraphRule {
+        links: args.links.into(),
+        self_loops: !args.no_self_loops,
+        normalize: args.normalize == Normalize::Row,
+    };
+    let Some(most) = args.max_degree else {
+        return Ok(Loaded { data: Dataset::from_graph(graph, &rule)?, notes });
+    };
+    if most == 0 {
+        return Err(Error::param("max-degree", most, "at least 1").into());
+    }
+    let capped = graph.cap_degrees(most, seed);
+    let dropped = graph.adjacency().nnz() - capped.adjacency().nnz();
+    notes.push(format!("links were left out to keep at most {most} into and out of a node: {dropped}"));
+    Ok(Loaded { data: Dataset::from_graph(&capped, &rule)?, notes })
+}
+
+fn from_table<T: Scalar>(path: &Path, table: Table<T>, precomputed: bool) -> Result<Loaded<T>> {
+    table.samples.check_finite(&path.display().to_string())?;
+    let labels = table.target.map(|(_, target)| target);
+    let data = if precomputed { Dataset::new(table.samples) } else { square(table.samples)? };
+    let col_ids = if table.columns.as_ref().is_some_and(|c| c.len() == data.x.width()) { table.columns } else { None };
+    Ok(Loaded { data: Dataset { y: labels, col_ids, ..data }, notes: table.notes })
+}
+
+fn square<T: Scalar>(samples: lopsided::Samples<T>) -> Result<Dataset<T>> {
+    Dataset::from_matrix(samples).map_err(|error| {
+        hinted(
+            error,
+            "give the column samples with --cols FILE, or take --kernel precomputed if the matrix is G itself",
+        )
+    })
+}
+
+fn two_sided<T: Scalar>(path: &Path, rows: Table<T>, cols: &Path, options: &ReadOptions) -> Result<Loaded<T>> {
+    let Input::Table(columns) = read(cols, options)? else { return Err(not_a_table(cols)) };
+    rows.samples.check_finite(&path.display().to_string())?;
+    columns.samples.check_finite(&cols.display().to_string())?;
+    let labels = rows.target.map(|(_, target)| target);
+    let data = Dataset { y: labels, ..Dataset::two_sided(rows.samples, columns.samples) };
+    Ok(Loaded { data, notes: [rows.notes, columns.notes].concat() })
+}
+
+/// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
+fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
+    let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(lopsided::Side::Row, i)).collect();
+    let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+    let names = class_names(labels);
+    let codes: HashMap<&str, u32> = names.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
+    let mut out = vec![None; ids.len()];
+    for (id, label) in labels {
+        let row = rows.get(id.as_str()).ok_or_else(|| {
+            Error::parse(
+                path.display().to_string(),
+                format!("labels `{id}`, but the samples are 0 to {}", ids.len() - 1),
+            )
+        })?;
+        out[*row] = codes.get(label.as_str()).copied();
+    }
+    Ok(Target::Classes { names, codes: out })
+}
+
+/// Different labels: whole numbers in their order, others as they first appear.
+fn class_names(labels: &Labels) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut names: Vec<String> =
+        labels.iter().map(|(_, label)| label.clone()).filter(|l| seen.insert(l.clone())).collect();
+    if names.iter().all(|name| name.parse::<i64>().is_ok()) {
+        names.sort_by_key(|name| name.parse::<i64>().unwrap_or_default());
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_follow_the_samples() {
+        let data = Dataset::new(lopsided::Samples::Dense(lopsided::Mat::<f64>::zeros(3, 1)));
+        let labels =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+        let target = classes(Path::new("l.csv"), &data, &labels(&[("2", "10"), ("0", "9")])).unwrap();
+        assert_eq!(
+            target,
+            Target::Classes { names: vec!["9".into(), "10".into()], codes: vec![Some(0), None, Some(1)] }
+        );
+        let error = classes(Path::new("l.csv"), &data, &labels(&[("7", "a")])).unwrap_err().to_string();
+        assert_eq!(error, "l.csv: labels `7`, but the samples are 0 to 2");
+    }
+}
