@@ -9,10 +9,9 @@ use crate::samples::{Csr, Samples, SamplesRef};
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, View};
-use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use safetensors::tensor::Dtype;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Version of the file format. A reader accepts its own and all earlier ones.
@@ -38,34 +37,38 @@ struct Array {
     bytes: Vec<u8>,
 }
 
-impl View for &Array {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
 impl Archive {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut meta = self.meta.clone();
         meta.insert("format".into(), FORMAT.into());
         meta.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-        let info = HashMap::from([(KEY.to_string(), Value::Object(meta).to_string())]);
-        file::replace_atomically(path, |temporary| {
-            safetensors::serialize_to_file(&self.arrays, Some(info), temporary).map_err(|e| match e {
-                safetensors::SafeTensorError::IoError(e) => Error::io(path, e),
-                other => Error::Archive { path: path.display().to_string(), reason: other.to_string() },
-            })
+        let (header, arrays) = self.header(&Value::Object(meta).to_string());
+        file::write_atomically(path, |out| {
+            let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|e| Error::io(path, e));
+            write(&(header.len() as u64).to_le_bytes())?;
+            write(header.as_bytes())?;
+            arrays.iter().try_for_each(|array| write(&array.bytes))
         })
+    }
+
+    /// The safetensors header and the arrays in the order of the file, widest numbers first so that all are aligned.
+    ///
+    /// Written here and not by the safetensors crate, which copies all arrays or makes a temporary file of its own.
+    fn header(&self, meta: &str) -> (String, Vec<&Array>) {
+        let mut arrays: Vec<(&String, &Array)> = self.arrays.iter().collect();
+        arrays.sort_by_key(|(_, array)| std::cmp::Reverse(array.dtype));
+        let mut header = Map::from_iter([("__metadata__".to_string(), json!({ KEY: meta }))]);
+        let mut end = 0;
+        for (name, array) in &arrays {
+            let start = end;
+            end += array.bytes.len();
+            let entry = json!({ "dtype": array.dtype, "shape": array.shape, "data_offsets": [start, end] });
+            header.insert((*name).clone(), entry);
+        }
+        let mut text = Value::Object(header).to_string();
+        text.push_str(&" ".repeat(text.len().wrapping_neg() % 8));
+        (text, arrays.into_iter().map(|(_, array)| array).collect())
     }
 
     /// Reads a file written by this or an earlier release.
@@ -289,8 +292,7 @@ mod tests {
         newer[digit] = b'9';
         std::fs::write(&path, newer).unwrap();
         assert!(Archive::load(&path).unwrap_err().to_string().contains("format 9, newer than 1"));
-        let nothing: BTreeMap<String, &Array> = BTreeMap::new();
-        safetensors::serialize_to_file(nothing, None, &path).unwrap();
+        std::fs::write(&path, b"\x02\0\0\0\0\0\0\0{}").unwrap();
         assert!(Archive::load(&path).unwrap_err().to_string().contains("not a lopsided model"));
     }
 }

@@ -21,7 +21,7 @@ pub enum Error {
     #[error("`{name}` is {value} but must be {allowed}")]
     Param {
         /// Parameter name as the user writes it.
-        name: &'static str,
+        name: String,
         /// The offending value.
         value: String,
         /// The allowed range in words.
@@ -98,8 +98,8 @@ pub enum Error {
 
 impl Error {
     /// [`Error::Param`] from displayable parts.
-    pub fn param(name: &'static str, value: impl ToString, allowed: impl Into<String>) -> Self {
-        Error::Param { name, value: value.to_string(), allowed: allowed.into() }
+    pub fn param(name: &str, value: impl ToString, allowed: impl Into<String>) -> Self {
+        Error::Param { name: name.into(), value: value.to_string(), allowed: allowed.into() }
     }
 
     /// [`Error::Shape`] from displayable parts.

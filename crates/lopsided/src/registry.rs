@@ -67,11 +67,9 @@ pub fn build<B: ?Sized>(kind: &'static str, entries: &[Entry<B>], name: &str, pa
         known: entries.iter().map(|e| e.name.into()).collect(),
     })?;
     if let Some((extra, _)) = params.iter().find(|(p, _)| !entry.params.contains(p)) {
-        return Err(Error::Unknown {
-            kind: "parameter",
-            name: format!("{extra} of {kind} {name}"),
-            known: entry.params.iter().map(ToString::to_string).collect(),
-        });
+        let takes = if entry.params.is_empty() { "none".into() } else { entry.params.join(", ") };
+        let value = format!("a parameter of {kind} `{name}`");
+        return Err(Error::Param { name: extra.into(), value, allowed: format!("one it takes: {takes}") });
     }
     (entry.build)(params)
 }

@@ -10,7 +10,8 @@ fn tiles(c: &mut Criterion) {
     for (n, d, r) in [(4000, 10, 20), (4000, 64, 128)] {
         let x = Samples::Dense(synth::gaussian::<f64>(n, d, 1));
         let kernel = KernelSpec::new("rbf").with("gamma", 1.0 / d as f64).build().expect("a kernel");
-        let matrix = KernelMatrix { choice: OperatorChoice::Tiles, ..KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref()) };
+        let matrix =
+            KernelMatrix { choice: OperatorChoice::Tiles, ..KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref()) };
         let built = matrix.build().expect("an operator");
         let v = synth::gaussian::<f64>(n, r, 2);
         let mut out = Mat::zeros(n, r);

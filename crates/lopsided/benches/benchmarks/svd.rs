@@ -23,7 +23,8 @@ fn faer_partial_svd(g: &dyn Operator<f64>, scale: f64) -> usize {
     let mut buffer = MemBuffer::new(partial_svd_scratch(&operator, RANK, par, params));
     let stack = MemStack::new(&mut buffer);
     let mut sigma = [0.0; RANK];
-    partial_svd(u.as_mut(), v.as_mut(), &mut sigma, &operator, start.as_ref(), TOL * scale, par, stack, params).n_converged_eigen
+    partial_svd(u.as_mut(), v.as_mut(), &mut sigma, &operator, start.as_ref(), TOL * scale, par, stack, params)
+        .n_converged_eigen
 }
 
 fn graph(c: &mut Criterion) {

@@ -194,7 +194,7 @@ impl KernelSvd {
         let g: &dyn Operator<T> = centered.as_ref().map_or(&*built.operator, |c| c);
         let mut svd = solver.solve(g, self.rank, run)?;
         if let Some(means) = &means {
-            svd.drop_up_to(means.rounding());
+            svd.drop_up_to(means.rounding(), self.rank);
         }
         let (operator, normalizer) = (built.plan.kind.to_string(), built.normalizer.clone());
         drop(centered);

@@ -175,7 +175,14 @@ pub(super) fn looks_like_edges(lines: &[String], extension: &str) -> bool {
     let weighted = fields.count() == 2 || is_number(fields.get(2));
     let numbered = few && weighted && (0..2).all(|k| fields.get(k).parse::<i64>().is_ok());
     let spaced = extension == "txt" && separator == Some(Separator::White);
-    named || numbered || spaced
+    named || numbered || spaced || few && names_two_nodes(lines.iter().skip(1).last(), fields.count())
+}
+
+/// A line of two names, perhaps with a weight: no row of a table, whose data are numbers.
+fn names_two_nodes(line: Option<&String>, columns: usize) -> bool {
+    let Some(fields) = line.and_then(|l| Fields::split(l, Separator::detect(l)).ok()) else { return false };
+    let weighted = columns == 2 || fields.count() == 3 && is_number(fields.get(2));
+    fields.count() == columns && weighted && (0..2).all(|k| !is_number(fields.get(k)) && !fields.get(k).is_empty())
 }
 
 #[cfg(test)]

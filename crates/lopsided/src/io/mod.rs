@@ -14,6 +14,7 @@
 //! Text whose format is open is an edge list when
 //! - its first line is a header of at most three columns that begins with two names such as `source,target`, or
 //! - its first line has two or three columns, all numbers, of which the first two are whole, or
+//! - it has two columns of names, or two of names and one of numbers, or
 //! - the file is a `.txt` whose columns are separated by white space;
 //!
 //! anything else is a table. A table has a header unless its first line consists of numbers only.

@@ -107,13 +107,12 @@ pub fn block<T: Scalar>(
     let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));
     let mut column = vec![T::zero(); x.count()];
     for (j, &size) in zs.iter().enumerate() {
-        match out.rb_mut().col_mut(j).try_as_col_major_mut() {
-            Some(contiguous) => f(contiguous.as_slice_mut(), &xs, size),
-            None => {
-                (0..column.len()).for_each(|i| column[i] = out[(i, j)]);
-                f(&mut column, &xs, size);
-                (0..column.len()).for_each(|i| out[(i, j)] = column[i]);
-            }
+        if let Some(contiguous) = out.rb_mut().col_mut(j).try_as_col_major_mut() {
+            f(contiguous.as_slice_mut(), &xs, size);
+        } else {
+            (0..column.len()).for_each(|i| column[i] = out[(i, j)]);
+            f(&mut column, &xs, size);
+            (0..column.len()).for_each(|i| out[(i, j)] = column[i]);
         }
     }
 }

@@ -147,14 +147,19 @@ impl<T: Scalar> Exponents<T> {
             cols.iter().zip(vals).for_each(|(&j, &v)| cells[j as usize].1 += v);
             cells.iter_mut().for_each(|c| c.1 = c.1.exp());
         };
-        self.met = Csr::from_parallel_rows(met.nrows(), met.ncols(), || (), |(), i, cells| {
-            if offsets[i].as_f64() > CANCELLATION {
-                whole(i, cells);
-            } else {
-                let (cols, vals) = met.as_ref().row(i);
-                cells.extend(cols.iter().copied().zip(vals.iter().copied()));
-            }
-        });
+        self.met = Csr::from_parallel_rows(
+            met.nrows(),
+            met.ncols(),
+            || (),
+            |(), i, cells| {
+                if offsets[i].as_f64() > CANCELLATION {
+                    whole(i, cells);
+                } else {
+                    let (cols, vals) = met.as_ref().row(i);
+                    cells.extend(cols.iter().copied().zip(vals.iter().copied()));
+                }
+            },
+        );
     }
 
     /// ln Σ_j exp(shifted\[j\] + met\[i, j\]), relative to the row's largest exponent.

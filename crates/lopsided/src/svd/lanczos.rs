@@ -89,7 +89,7 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
         SolverPlan {
             solver: "lanczos",
             why: String::new(),
-            bytes: ((n + m) * (basis + 4 * block + 2 * rank) * T::BYTES) as u64,
+            bytes: ((n + m) * (basis + 7 * block + 3 * rank) * T::BYTES) as u64,
             products: (2.0 * steps * block as f64) as u64 + 2 * rank as u64,
             flops: steps * 8.0 * (n + m) as f64 * (basis * block) as f64,
         }

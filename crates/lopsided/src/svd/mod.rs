@@ -106,6 +106,9 @@ pub fn solver<T: Scalar>(name: &str, params: &Params) -> Result<Box<dyn SvdSolve
     registry::build("solver", &solvers::<T>(), name, params)
 }
 
+/// How the note on a deficient rank begins.
+const RANK_NOTE: &str = "G has numerical rank";
+
 /// Default tolerance on residuals relative to σ₁.
 pub const DEFAULT_TOLERANCE: f64 = 1e-6;
 
@@ -140,35 +143,41 @@ impl<T: Scalar> Svd<T> {
         svd.report.seconds_in_operator += start.elapsed().as_secs_f64();
         svd.report.products += 2 * svd.sigma.len() as u64;
         svd.report.converged = svd.report.residuals.iter().all(|r| *r <= tol);
+        svd.note_small_values();
         Ok(svd)
+    }
+
+    /// Residuals are relative to σ₁, which says little about triplets far below it.
+    fn note_small_values(&mut self) {
+        let (Some(largest), Some(smallest)) = (self.sigma.first(), self.sigma.last()) else { return };
+        let share = self.report.residual() * largest.as_f64() / smallest.as_f64();
+        if share > 0.01 {
+            self.report.notes.push(format!(
+                "the largest residual is {:.0} % of the smallest singular value; centre or lower the tolerance if small triplets matter",
+                100.0 * share
+            ));
+        }
     }
 
     /// Keeps at most `rank` triplets whose singular value is not zero to working precision.
     fn without_zeros(mut self, rank: usize) -> Self {
         let largest = self.sigma.first().map_or(0.0, |s| s.as_f64());
         self.truncate(rank);
-        self.drop_up_to(largest * T::eps() * self.u.nrows().max(self.v.nrows()) as f64);
-        if self.sigma.len() < rank && self.report.notes.is_empty() {
-            self.note_rank(rank);
-        }
+        self.drop_up_to(largest * T::eps() * self.u.nrows().max(self.v.nrows()) as f64, rank);
         self
     }
 
-    /// Drops triplets whose singular value is at most `zero`, and says so.
-    pub(crate) fn drop_up_to(&mut self, zero: f64) {
-        let before = self.sigma.len();
+    /// Drops triplets whose singular value is at most `zero`; says so when fewer than `wanted` are left.
+    pub(crate) fn drop_up_to(&mut self, zero: f64, wanted: usize) {
         let kept = self.sigma.iter().take_while(|s| s.as_f64() > zero).count();
+        let dropped = kept < self.sigma.len();
         self.truncate(kept);
         self.report.residuals.truncate(kept);
-        if kept < before {
-            self.report.converged = self.report.converged || kept == 0;
-            self.note_rank(before);
+        self.report.converged |= dropped && kept == 0;
+        let known = self.report.notes.iter().any(|n| n.starts_with(RANK_NOTE)) && !dropped;
+        if kept < wanted && !known {
+            self.report.notes.push(format!("{RANK_NOTE} {kept}, so {kept} of {wanted} triplets exist"));
         }
-    }
-
-    fn note_rank(&mut self, wanted: usize) {
-        let kept = self.sigma.len();
-        self.report.notes.push(format!("G has numerical rank {kept}, so {kept} of {wanted} triplets exist"));
     }
 
     fn truncate(&mut self, count: usize) {

@@ -43,9 +43,13 @@ fn the_list_of_kernels_is_complete() {
 
 #[test]
 fn parameters_are_checked_by_name() {
-    for (name, parameter, value) in
-        [("rbf", "gamma", 0.0), ("sne", "gamma", -1.0), ("laplacian", "gamma", f64::NAN), ("poly", "degree", 0.0), ("t", "gamma", 0.0)]
-    {
+    for (name, parameter, value) in [
+        ("rbf", "gamma", 0.0),
+        ("sne", "gamma", -1.0),
+        ("laplacian", "gamma", f64::NAN),
+        ("poly", "degree", 0.0),
+        ("t", "gamma", 0.0),
+    ] {
         let error = naive::spec(name, 1.0).with(parameter, value).build::<f64>().err().unwrap().to_string();
         assert!(error.contains(parameter) && error.contains("but must be"), "{error}");
     }

@@ -1,5 +1,7 @@
 //! Theorems the library relies on, as properties of random inputs, against naive twins.
 
+#![expect(clippy::print_stderr, reason = "tests say when they are skipped")]
+
 mod kernels;
 mod model;
 mod naive;

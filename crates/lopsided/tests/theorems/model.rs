@@ -133,7 +133,12 @@ fn every_operator_gives_the_same_model() {
 fn a_precomputed_matrix_is_its_own_kernel() {
     let g = draw(&sparse_matrix(12..13, 8));
     for samples in both::<f64>(&g) {
-        let model = KernelSvd::new("precomputed").with_rank(3).with_center(true).with_tol(1e-12).fit(Dataset::new(samples.clone()), &Run::default()).unwrap();
+        let model = KernelSvd::new("precomputed")
+            .with_rank(3)
+            .with_center(true)
+            .with_tol(1e-12)
+            .fit(Dataset::new(samples.clone()), &Run::default())
+            .unwrap();
         let reference = naive::center(&g).singular_values().unwrap();
         assert!((model.singular_values()[0] - reference[0]).abs() < 1e-12 * reference[0]);
         let rows = model.project_rows(samples.as_ref(), &Run::default()).unwrap();
@@ -146,7 +151,9 @@ fn a_precomputed_matrix_is_its_own_kernel() {
 #[test]
 fn embeddings_have_the_asked_scaling_and_sign() {
     let (x, z) = (draw(&sparse_matrix(20..21, 5)), draw(&sparse_matrix(15..16, 5)));
-    let fit = |scaling| estimator("sne", 3).with_scaling(scaling).fit(two_sided::<f64>(&x, &z, false), &Run::default()).unwrap();
+    let fit = |scaling| {
+        estimator("sne", 3).with_scaling(scaling).fit(two_sided::<f64>(&x, &z, false), &Run::default()).unwrap()
+    };
     let (none, sqrt, full) = (fit(Scaling::None), fit(Scaling::Sqrt), fit(Scaling::Full));
     for k in 0..3 {
         let s = none.singular_values()[k];
@@ -159,7 +166,11 @@ fn embeddings_have_the_asked_scaling_and_sign() {
     }
     let g = naive::matrix("sne", 0.3, &x, &z);
     let all = estimator("sne", 15).fit(two_sided::<f64>(&x, &z, false), &Run::default()).unwrap();
-    let product = all.embedding(Side::Row) * Mat::from_fn(all.singular_values().len(), all.singular_values().len(), |i, j| if i == j { all.singular_values()[i] } else { 0.0 }) * all.embedding(Side::Col).transpose();
+    let product = all.embedding(Side::Row)
+        * Mat::from_fn(all.singular_values().len(), all.singular_values().len(), |i, j| {
+            if i == j { all.singular_values()[i] } else { 0.0 }
+        })
+        * all.embedding(Side::Col).transpose();
     assert!(gap(&product, &g) < 1e-9, "the joint sign keeps U Σ Vᵀ");
 }
 
@@ -178,7 +189,10 @@ fn wrong_inputs_are_named() {
     assert!(fit(KernelSvd::new("rbf"), Dataset::new(wide.clone())).contains("samples that do not vary"));
     assert!(fit(KernelSvd::new("rfb"), Dataset::new(wide.clone())).contains("did you mean `rbf`?"));
     let small = KernelSvd { memory: Some(1000), ..estimator("rbf", 1) };
-    assert!(fit(small.with_solver("exact"), Dataset::new(Samples::Dense(Mat::from_fn(400, 3, |i, _| i as f64)))).contains("but 1.0 KB are allowed"));
+    assert!(
+        fit(small.with_solver("exact"), Dataset::new(Samples::Dense(Mat::from_fn(400, 3, |i, _| i as f64))))
+            .contains("but 1.0 KB are allowed")
+    );
     let error = Dataset::from_matrix(wide).err().unwrap().to_string();
     assert!(error.contains("4 x 3") && error.contains("square"), "{error}");
 }

@@ -59,8 +59,14 @@ fn check_operators<T: Scalar>(name: &str, gamma: f64, x: &Mat<f64>, z: &Mat<f64>
             let (left, right) = (u.transpose() * &gv, gu.transpose() * &v);
             assert!((left - right).norm_max().as_f64() < tol * size * 10.0, "{label}: adjoint identity");
             let provided = Provided(g);
-            assert!((product(&provided, v.as_ref()) - &gv).norm_max().as_f64() < tol * size * 10.0, "{label}: provided G V");
-            assert!((transposed_product(&provided, u.as_ref()) - &gu).norm_max().as_f64() < tol * size * 10.0, "{label}: provided Gᵀ U");
+            assert!(
+                (product(&provided, v.as_ref()) - &gv).norm_max().as_f64() < tol * size * 10.0,
+                "{label}: provided G V"
+            );
+            assert!(
+                (transposed_product(&provided, u.as_ref()) - &gu).norm_max().as_f64() < tol * size * 10.0,
+                "{label}: provided Gᵀ U"
+            );
         }
     }
 }

@@ -42,7 +42,8 @@ fn cora_sne_agrees_with_a_dense_reference_through_every_operator() {
     let gamma = 1.0 / (data.x.width() as f64 * data.x.as_ref().variance());
     let reference = dense_reference(&data, gamma);
     for choice in [OperatorChoice::Sparse, OperatorChoice::Tiles, OperatorChoice::Dense] {
-        let estimator = KernelSvd::new("sne").with_gamma(Gamma::Ksvd).with_rank(50).with_solver("lanczos").with_tol(1e-9);
+        let estimator =
+            KernelSvd::new("sne").with_gamma(Gamma::Ksvd).with_rank(50).with_solver("lanczos").with_tol(1e-9);
         let model = estimator.with_operator(choice).fit(data.clone(), &Run::default()).unwrap();
         for (k, (s, r)) in model.singular_values().iter().zip(&reference).enumerate() {
             assert!((s - r).abs() <= 1e-10 * r, "{choice:?}: value {k} is {s}, reference {r}");
@@ -80,10 +81,14 @@ fn pubmed_sne_converges_although_thousands_of_values_coincide() {
     let Some(graph) = graph("pubmed") else { return };
     let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
     assert!((data.x.as_ref().variance() - 2.284_41e-5).abs() < 5e-11);
-    let estimator = KernelSvd { gamma_factor: 0.5, ..KernelSvd::new("sne").with_gamma(Gamma::Ksvd).with_rank(20).with_tol(1e-6) };
+    let estimator =
+        KernelSvd { gamma_factor: 0.5, ..KernelSvd::new("sne").with_gamma(Gamma::Ksvd).with_rank(20).with_tol(1e-6) };
     let model = estimator.fit(data, &Run::default()).unwrap();
     let report = model.report();
-    eprintln!("{} products, {} restarts, {:.2} s in products, {:.2} s else", report.products, report.restarts, report.seconds_in_operator, report.seconds_in_ortho);
+    eprintln!(
+        "{} products, {} restarts, {:.2} s in products, {:.2} s else",
+        report.products, report.restarts, report.seconds_in_operator, report.seconds_in_ortho
+    );
     assert_eq!(model.operator, "sparse");
     assert!(report.converged && report.residual() <= 1e-6, "{}", report.residual());
     let sigma = model.singular_values();

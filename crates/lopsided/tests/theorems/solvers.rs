@@ -30,7 +30,9 @@ fn assert_svd<T: Scalar>(name: &str, g: &Mat<T>, svd: &Svd<T>, tol: f64) {
 /// A matrix with given singular values.
 fn with_values(n: usize, m: usize, values: &[f64]) -> Mat<f64> {
     let orthonormal = |rows: usize, shift: f64| {
-        let a = Mat::from_fn(rows, values.len(), |i, j| ((i * 12 + j * 5) as f64 + shift).sin() + ((i * j) as f64 * 0.7).cos());
+        let a = Mat::from_fn(rows, values.len(), |i, j| {
+            ((i * 12 + j * 5) as f64 + shift).sin() + ((i * j) as f64 * 0.7).cos()
+        });
         a.qr().compute_thin_Q()
     };
     let (u, v) = (orthonormal(n, 0.3), orthonormal(m, 1.9));
@@ -121,7 +123,7 @@ fn a_rank_beyond_the_numerical_rank_gives_what_exists_and_says_so() {
 
 #[test]
 fn slowly_decaying_values_need_restarts_and_converge() {
-    let values: Vec<f64> = (0..700).map(|k| 1.0 / (1.0 + k as f64 * 0.002)).collect();
+    let values: Vec<f64> = (0..700).map(|k| 1.0 / (1.0 + f64::from(k) * 0.002)).collect();
     let g = with_values(900, 700, &values);
     let svd = solve("lanczos", &g, 5, &Params::default().with("tol", 1e-8));
     assert!(svd.report.restarts > 0, "restarts are exercised");
@@ -169,7 +171,9 @@ fn bad_ranks_tolerances_and_values_are_refused() {
         assert!(svd::solver::<f64>(name, &Params::default().with("tol", 0.0)).is_err());
     }
     assert!(operator.nrows() == 8);
-    assert!(svd::solver::<f64>("lancos", &Params::default()).err().unwrap().to_string().contains("did you mean `lanczos`?"));
+    assert!(
+        svd::solver::<f64>("lancos", &Params::default()).err().unwrap().to_string().contains("did you mean `lanczos`?")
+    );
 }
 
 #[test]
