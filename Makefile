@@ -58,6 +58,7 @@ clippy: tools
 
 unit: tools
 	$(CARGO) test --workspace --locked
+	@if [ -z "$$LOPSIDED_DATA" ]; then echo "real-data tests: skipped, LOPSIDED_DATA is not set"; fi
 
 # Advisories need the network and are therefore not part of the check.
 deny: tools

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Links {
-    /// Row i holds the links that arrive at node i, as in [KSVD] and [AsKLS].
+    /// Row i holds the links that arrive at node i, as in \[KSVD\] and \[AsKLS\].
     #[default]
     In,
     /// Row i holds the links that leave node i.

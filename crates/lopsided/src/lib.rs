@@ -49,3 +49,8 @@ pub use samples::{Csr, Samples, SamplesRef, Side};
 pub use scalar::Scalar;
 pub use svd::Run;
 pub use watch::{Progress, Watch};
+
+/// The examples of the README are run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -59,11 +59,11 @@ impl FromStr for Scaling {
 /// Kernel SVD: two sets of nonlinear features, one for rows and one for columns, from an asymmetric kernel.
 ///
 /// With G\[i, j\] = k(x_i, z_j) it finds the leading triplets G·V = U·Σ, Gᵀ·U = V·Σ, which solve the coupled covariances
-/// eigenproblem ([KSVD] Eq. (1), (4), Prop. 2.5). New rows project as k(x, Z)·V·Σ⁻¹, new columns as k(X, z)ᵀ·U·Σ⁻¹, so
+/// eigenproblem (\[KSVD\] Eq. (1), (4), Prop. 2.5). New rows project as k(x, Z)·V·Σ⁻¹, new columns as k(X, z)ᵀ·U·Σ⁻¹, so
 /// that a training sample lands on its own row of U or V; with centring, new samples are centred by the training means.
 ///
 /// # Departures
-/// [KSVD] multiplies G by 1/√(nm); `singular_values` are those of G itself. The vectors are the same.
+/// \[KSVD\] multiplies G by 1/√(nm); `singular_values` are those of G itself. The vectors are the same.
 ///
 /// # Example
 /// ```

@@ -20,7 +20,7 @@ pub enum Gamma {
     Scale,
     /// 1/median of the distances between row and column samples.
     Median,
-    /// 1/(k²·M·var(A)) with M the width of A = X ([KSVD] App. C.2); k is the gamma factor.
+    /// 1/(k²·M·var(A)) with M the width of A = X (\[KSVD\] App. C.2); k is the gamma factor.
     Ksvd,
 }
 

@@ -7,7 +7,7 @@ use faer::MatMut;
 
 /// k(x, z) = exp(−gamma·|x − z|²).
 ///
-/// [KSVD] writes γ for a bandwidth: gamma = 1/γ²; [NKM] another: gamma = 1/(2γ²).
+/// \[KSVD\] writes γ for a bandwidth: gamma = 1/γ²; \[NKM\] another: gamma = 1/(2γ²).
 #[derive(Clone, Copy, Debug)]
 pub struct Rbf {
     /// Coefficient of the squared distance, above 0.

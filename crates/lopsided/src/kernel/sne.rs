@@ -5,7 +5,7 @@ use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
 use faer::MatMut;
 
-/// k(x, z) = exp(−gamma·|x − z|²) / Σ_z' exp(−gamma·|x − z'|²), the sum over all column samples ([KSVD] §4).
+/// k(x, z) = exp(−gamma·|x − z|²) / Σ_z' exp(−gamma·|x − z'|²), the sum over all column samples (\[KSVD\] §4).
 ///
 /// Every row of G is a probability distribution over the column samples, so the kernel is asymmetric even for Z = X.
 /// [`Kernel::block`] gives the exponents −gamma·|x − z|².

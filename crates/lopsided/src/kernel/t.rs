@@ -5,7 +5,7 @@ use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
 use faer::MatMut;
 
-/// k(x, z) = (1 + gamma·|x − z|²)⁻¹ / Σ_z' (1 + gamma·|x − z'|²)⁻¹, the sum over all column samples ([AsKLS] §4).
+/// k(x, z) = (1 + gamma·|x − z|²)⁻¹ / Σ_z' (1 + gamma·|x − z'|²)⁻¹, the sum over all column samples (\[AsKLS\] §4).
 ///
 /// The paper has gamma = 1, which is the default. [`Kernel::block`] gives the values before the division.
 #[derive(Clone, Copy, Debug)]

@@ -34,7 +34,7 @@ impl<T: Scalar> Means<T> {
     }
 }
 
-/// (I − 11ᵀ/n) G (I − 11ᵀ/m): both feature maps centred ([KSVD] §2.2).
+/// (I − 11ᵀ/n) G (I − 11ᵀ/m): both feature maps centred (\[KSVD\] §2.2).
 ///
 /// Entry (i, j) is G\[i, j\] − rows\[i\] − cols\[j\] + all. With the means of a training G and new rows or columns this
 /// centres new samples by the training means.

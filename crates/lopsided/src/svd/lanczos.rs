@@ -5,7 +5,7 @@ use crate::operator::Operator;
 use crate::registry::{Entry, Params};
 use crate::scalar::Scalar;
 
-/// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation ([BR05] of the references).
+/// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR05\] of the references).
 ///
 /// The block is a little wider than the rank (up to 64): a singular value of multiplicity p shows in a block Krylov
 /// space at most `block` times, so a block at least as wide as the rank finds all copies that are wanted. With a

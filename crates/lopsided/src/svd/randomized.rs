@@ -5,7 +5,7 @@ use crate::operator::Operator;
 use crate::registry::{Entry, Params};
 use crate::scalar::Scalar;
 
-/// Randomised block Krylov ([MM15] of the references): a random block and its images under (GᵀG)^0 … (GᵀG)^q, all kept.
+/// Randomised block Krylov (\[MM15\] of the references): a random block and its images under (GᵀG)^0 … (GᵀG)^q, all kept.
 ///
 /// Stops as soon as the residuals reach the tolerance, and after `passes` products with G at the latest. It never
 /// restarts, so memory grows with the passes; for a tolerance that must be met take [`super::Lanczos`].
