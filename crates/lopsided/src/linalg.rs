@@ -9,7 +9,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 /// Rows handled as one piece; sums over rows are taken piece by piece, in order.
-const CHUNK: usize = 4096;
+const CHUNK: usize = 2048;
 
 /// aᵀ b for two tall matrices.
 pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {

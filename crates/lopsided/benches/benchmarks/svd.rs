@@ -5,10 +5,10 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::matrix_free::eigen::{PartialEigenParams, partial_svd, partial_svd_scratch};
 use faer::{Col, Par};
 use lopsided::kernel::KernelSpec;
-use lopsided::operator::{BiLinear, KernelMatrix, Operator};
+use lopsided::operator::{BiLinear, KernelMatrix, Operator, OperatorChoice};
 use lopsided::registry::Params;
 use lopsided::svd::{Run, solver};
-use lopsided::{Dataset, GraphRule, Mat, synth};
+use lopsided::{Dataset, GraphRule, Mat, Samples, synth};
 
 const RANK: usize = 8;
 const TOL: f64 = 1e-6;
@@ -28,24 +28,35 @@ fn faer_partial_svd(g: &dyn Operator<f64>, scale: f64) -> usize {
         .n_converged_eigen
 }
 
-fn graph(c: &mut Criterion) {
+/// Entries of G in memory: a product costs the same for every vector.
+fn stored(c: &mut Criterion) {
     let (graph, _) =
         synth::CyclicGraph { nodes: 20_000, classes: 8, ..Default::default() }.generate().expect("a graph");
-    let n = graph.nodes();
     let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).expect("samples");
     let kernel = KernelSpec::new("precomputed").build().expect("a kernel");
     let built = KernelMatrix::new(&*kernel, data.x.as_ref(), data.cols().as_ref()).build().expect("an operator");
-    let g = &*built.operator;
+    compare(c, "stored/n=20000", &*built.operator);
+}
+
+/// Entries of G evaluated in every product: a block costs little more than a vector.
+fn streamed(c: &mut Criterion) {
+    let (x, z) = (synth::clusters::<f64>(3000, 10, 12, 1).0, synth::clusters::<f64>(3000, 10, 12, 2).0);
+    let (x, z) = (Samples::Dense(x), Samples::Dense(z));
+    let kernel = KernelSpec::new("sne").with("gamma", 0.01).build().expect("a kernel");
+    let choice = OperatorChoice::Tiles;
+    let matrix = KernelMatrix { choice, ..KernelMatrix::new(&*kernel, x.as_ref(), z.as_ref()) };
+    compare(c, "tiles/n=3000", &*matrix.build().expect("an operator").operator);
+}
+
+fn compare(c: &mut Criterion, name: &str, g: &dyn Operator<f64>) {
     let params = Params::default().with("tol", TOL);
-    let mut group = c.benchmark_group(format!("svd/graph/sparse/n={n}/rank={RANK}/tol={TOL:e}"));
+    let mut group = c.benchmark_group(format!("svd/{name}/rank={RANK}/tol={TOL:e}"));
     group.sample_size(10);
     let ours = solver::<f64>("lanczos", &params).expect("a solver");
     let sigma = ours.solve(g, RANK, &Run::default()).expect("triplets").sigma;
     group.bench_function("lopsided lanczos", |b| b.iter(|| ours.solve(g, RANK, &Run::default())));
-    let randomized = solver::<f64>("randomized", &params.with("passes", 20.0)).expect("a solver");
-    group.bench_function("lopsided randomized", |b| b.iter(|| randomized.solve(g, RANK, &Run::default())));
     group.bench_function("faer partial_svd", |b| b.iter(|| faer_partial_svd(g, sigma[0])));
     group.finish();
 }
 
-criterion_group!(benches, graph);
+criterion_group!(benches, stored, streamed);

@@ -60,6 +60,10 @@ impl<T: Scalar> Operator<T> for Centered<'_, T> {
         self.inner.ncols()
     }
 
+    fn preferred_block(&self) -> usize {
+        self.inner.preferred_block()
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         self.inner.block(rows, cols, out.rb_mut())?;
         for (j, &col) in cols.iter().enumerate() {

@@ -126,6 +126,10 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
         self.z.count()
     }
 
+    fn preferred_block(&self) -> usize {
+        64
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         let (x, z) = (self.x.select(rows), self.z.select(cols));
         out.rb_mut().par_col_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {

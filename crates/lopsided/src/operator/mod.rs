@@ -39,6 +39,12 @@ pub trait Operator<T: Scalar>: Sync {
     /// out ← G\[rows, cols\].
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()>;
 
+    /// Vectors to multiply at once where a solver may choose: few where a product costs the same for every vector, many
+    /// where the entries of G are evaluated anew in every product.
+    fn preferred_block(&self) -> usize {
+        4
+    }
+
     /// out ← G·V. Provided: streams row tiles through `block`.
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         let cols: Vec<usize> = (0..self.ncols()).collect();

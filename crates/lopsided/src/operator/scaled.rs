@@ -51,6 +51,10 @@ impl<T: Scalar> Operator<T> for Scaled<'_, T> {
         self.inner.ncols()
     }
 
+    fn preferred_block(&self) -> usize {
+        self.inner.preferred_block()
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         self.inner.block(rows, cols, out.rb_mut())?;
         for column in out.col_iter_mut() {

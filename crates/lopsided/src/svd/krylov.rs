@@ -86,6 +86,11 @@ impl<'a, T: Scalar> Krylov<'a, T> {
         self.next.ncols()
     }
 
+    /// Columns of the basis V.
+    pub(super) fn columns(&self) -> usize {
+        self.filled.1
+    }
+
     /// True when another step fits the bases.
     pub(super) fn has_room(&self) -> bool {
         self.filled.1 + self.pending() <= self.v.ncols()
@@ -106,6 +111,7 @@ impl<'a, T: Scalar> Krylov<'a, T> {
 
     /// One step of the iteration.
     pub(super) fn expand(&mut self) -> Result<()> {
+        self.run.watch.check()?;
         let (rows, cols) = self.filled;
         let block = self.pending();
         self.v.as_mut().subcols_mut(cols, block).copy_from(&self.next);

@@ -5,20 +5,21 @@ use crate::operator::Operator;
 use crate::registry::{Entry, Params};
 use crate::scalar::Scalar;
 
-/// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR05\] of the references).
+/// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR06\] of the references).
 ///
-/// The block is a little wider than the rank (up to 64): a singular value of multiplicity p shows in a block Krylov
-/// space at most `block` times, so a block at least as wide as the rank finds all copies that are wanted. With a
-/// narrower block the result is confirmed by going on from fresh random vectors until nothing changes.
+/// The block is as wide as the operator prefers and at most a little wider than the rank. A singular value of
+/// multiplicity p shows in a block Krylov space at most `block` times, so a block narrower than the rank may miss
+/// copies: the result is then confirmed by going on from fresh random vectors, half as long as it took to get there,
+/// until nothing changes.
 ///
 /// # Cost
 /// Per step one product of G and one of Gᵀ with a block, and O((n + m)·basis·block) for orthogonality. Memory
-/// O((n + m)·basis), with a basis of 4 to 12 blocks, fewer for larger matrices.
+/// O((n + m)·basis), with a basis of 12 blocks or 3·rank vectors, less for matrices of millions of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanczos {
     /// Largest residual relative to σ₁.
     pub tol: f64,
-    /// Vectors in a block; 0: chosen from the rank.
+    /// Vectors in a block; 0: chosen from rank and operator.
     pub block: usize,
     /// Largest number of restarts.
     pub restarts: u64,
@@ -35,38 +36,46 @@ impl Lanczos {
         })
     }
 
-    fn block(&self, most: usize, rank: usize) -> usize {
-        let automatic = (rank + (rank / 8).max(4)).min(64);
+    fn block(&self, most: usize, rank: usize, preferred: usize) -> usize {
+        let automatic = (rank + (rank / 8).max(4)).min(preferred);
         if self.block > 0 { self.block } else { automatic }.min(most)
     }
 
     /// Columns of the bases.
     fn capacity(n: usize, m: usize, rank: usize, block: usize, bytes: usize) -> usize {
         const COMFORTABLE: usize = 1 << 30;
-        let blocks = (COMFORTABLE / ((n + m) * block * bytes)).clamp(4, 12);
-        (blocks * block).max(rank + 3 * block).min(m)
+        let fitting = COMFORTABLE / ((n + m) * bytes);
+        let wanted = (12 * block).max(3 * rank + 4 * block);
+        wanted.min(fitting).max(rank + 3 * block).min(m)
     }
 }
 
 impl<T: Scalar> SvdSolver<T> for Lanczos {
     fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
         check_rank(g.nrows(), g.ncols(), rank)?;
-        let block = self.block(g.nrows().min(g.ncols()), rank);
+        let block = self.block(g.nrows().min(g.ncols()), rank, g.preferred_block());
         let capacity = Self::capacity(g.nrows(), g.ncols(), rank, block, T::BYTES);
+        let keep = (rank + block.max((capacity - rank) / 4)).min(capacity - 2 * block.min(capacity / 3));
         let mut krylov = Krylov::new(g, run, block, capacity)?;
         krylov.report.solver = "lanczos".into();
-        let mut confirmed = Confirmation { needed: block < rank, values: Vec::new() };
+        let mut confirmation = Confirmation { wide: block >= rank, ..Confirmation::default() };
+        let mut next_look = 0;
         let ritz = loop {
             krylov.expand()?;
+            let exhausted = krylov.pending() == 0;
+            // Decomposing B costs as much as a step once it is large: look when it has grown by a quarter.
+            if !exhausted && krylov.has_room() && krylov.columns() < next_look {
+                continue;
+            }
             let ritz = krylov.ritz()?;
             krylov.progress(&ritz, rank)?;
-            let exhausted = krylov.pending() == 0;
             if exhausted || ritz.converged(rank, self.tol) {
-                let enough = ritz.sigma().len() >= rank && block >= rank;
-                if enough || (confirmed.by(&ritz, rank, self.tol)) {
+                if confirmation.holds(&ritz, rank, self.tol, krylov.report.products) {
                     break ritz;
                 }
-                krylov.add_random(block)?;
+                if exhausted || confirmation.is_new() {
+                    krylov.add_random(block)?;
+                }
                 if krylov.pending() == 0 {
                     break ritz;
                 }
@@ -76,14 +85,15 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
                     krylov.report.notes.push(format!("stopped after {} restarts", self.restarts));
                     break ritz;
                 }
-                krylov.restart(&ritz, (rank + block).min(capacity - 2 * block.min(capacity / 3)));
+                krylov.restart(&ritz, keep);
             }
+            next_look = krylov.columns() + block.max(krylov.columns() / 4);
         };
         krylov.into_svd(&ritz, rank).finish(g, rank, self.tol)
     }
 
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {
-        let block = self.block(n.min(m), rank);
+        let block = self.block(n.min(m), rank, 64);
         let basis = Self::capacity(n, m, rank, block, T::BYTES);
         let steps = 15.0;
         SolverPlan {
@@ -96,21 +106,39 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
     }
 }
 
-/// Whether going on from fresh random vectors has left the values as they were.
+/// Whether going on from fresh random vectors leaves the values as they were.
+#[derive(Default)]
 struct Confirmation {
-    needed: bool,
+    /// The block is wide enough to need none when all values are there.
+    wide: bool,
     values: Vec<f64>,
+    /// Products when these values were first seen, and how many more are needed to trust them.
+    since: u64,
+    patience: u64,
+    looks: u32,
 }
 
 impl Confirmation {
-    fn by<T: Scalar>(&mut self, ritz: &Ritz<T>, rank: usize, tol: f64) -> bool {
+    fn holds<T: Scalar>(&mut self, ritz: &Ritz<T>, rank: usize, tol: f64, products: u64) -> bool {
         let now: Vec<f64> = ritz.sigma().iter().take(rank).map(|s| s.as_f64()).collect();
+        if self.wide && now.len() >= rank {
+            return true;
+        }
         let largest = now.first().copied().unwrap_or(0.0);
-        let same = now.len() == self.values.len()
-            && now.iter().zip(&self.values).all(|(a, b)| (a - b).abs() <= tol.max(8.0 * T::eps()) * largest);
-        let first = self.values.is_empty();
-        self.values = now;
-        same && !first || !self.needed && self.values.len() >= rank
+        let close = tol.max(8.0 * T::eps()) * largest;
+        let same = now.len() == self.values.len() && now.iter().zip(&self.values).all(|(a, b)| (a - b).abs() <= close);
+        if same && self.looks > 0 {
+            self.looks += 1;
+            return products >= self.since + self.patience;
+        }
+        let patience = if self.looks == 0 { products / 2 } else { self.patience };
+        *self = Confirmation { wide: self.wide, values: now, since: products, patience, looks: 1 };
+        false
+    }
+
+    /// True when the values were seen for the first time.
+    fn is_new(&self) -> bool {
+        self.looks == 1
     }
 }
 

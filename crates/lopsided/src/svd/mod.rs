@@ -118,7 +118,7 @@ fn tolerance<T: Scalar>(params: &Params) -> Result<f64> {
     if tol >= 1.0 {
         return Err(Error::param("tol", tol, "a number above 0 and below 1"));
     }
-    Ok(tol.max(32.0 * T::eps()))
+    Ok(tol.max(100.0 * T::eps()))
 }
 
 /// Checks sizes before any work.
