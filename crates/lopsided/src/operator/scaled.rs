@@ -1,4 +1,4 @@
-use super::{Operator, row_sums};
+use super::{Access, Operator, row_sums};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use faer::prelude::ReborrowMut;
@@ -49,6 +49,10 @@ impl<T: Scalar> Operator<T> for Scaled<'_, T> {
 
     fn ncols(&self) -> usize {
         self.inner.ncols()
+    }
+
+    fn access(&self) -> Access {
+        self.inner.access()
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
