@@ -27,7 +27,7 @@ fn with_values(n: usize, m: usize, values: &[f64], seed: u64) -> Mat<f64> {
 }
 
 fn decaying(count: usize, factor: f64) -> Vec<f64> {
-    (0..count).map(|k| factor.powi(k as i32)).collect()
+    (0..count).map(|k| factor.powf(k as f64)).collect()
 }
 
 fn approximation(svd: &Svd<f64>) -> Mat<f64> {

@@ -101,13 +101,13 @@ pub(in crate::svd) fn to_unit_columns<T: Scalar>(a: &mut Mat<T>, mut weights: Op
     }
 }
 
-/// At most `keep` triplets of a block, without those that are zero to working precision.
-pub(super) fn decompose<T: Scalar>(block: Mat<T>, keep: usize, run: &Run) -> Result<ThinSvd<T>> {
+/// At most `keep` triplets of a block, far within the tolerance and without those that are zero to working precision.
+pub(super) fn decompose<T: Scalar>(block: Mat<T>, keep: usize, tol: f64, run: &Run) -> Result<ThinSvd<T>> {
     let (n, m) = block.shape();
     let small = if n.min(m) <= SMALL || 4 * keep >= n.min(m) {
         linalg::thin_svd(block.as_ref()).ok_or_else(not_finite)?
     } else {
-        let lanczos = Lanczos { tol: 1e-10f64.max(32.0 * T::eps()), block: 0, restarts: 100 };
+        let lanczos = Lanczos { tol: (0.01 * tol).max(32.0 * T::eps()), block: 0, restarts: 100 };
         let svd = lanczos.solve(&DenseOperator::Owned(block), keep, run)?;
         ThinSvd { u: svd.u, sigma: svd.sigma, v: svd.v }
     };

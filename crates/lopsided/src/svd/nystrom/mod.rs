@@ -101,7 +101,7 @@ impl<T: Scalar> Nystrom<T> {
         let cols = self.sampler.pick(g, Side::Col, m, run.seed)?;
         let mut block = Mat::zeros(rows.len(), cols.len());
         g.block(&rows, &cols, block.as_mut())?;
-        let small = decompose(block, keep, run)?;
+        let small = decompose(block, keep, self.tol, run)?;
         Ok(Core { rows, cols, small })
     }
 
@@ -136,7 +136,7 @@ impl<T: Scalar> Nystrom<T> {
     }
 
     /// The method where only blocks of G are in reach.
-    fn from_blocks(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
+    fn solve_blocks(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
         let patch = Patch::new(g, run)?;
         let mut sizes = first_sizes(g, rank, (self.rows_sample, self.cols_sample))?;
         let mut before = f64::INFINITY;
@@ -204,9 +204,9 @@ pub(super) fn sample_size(params: &Params, name: &'static str) -> Result<Option<
 pub(super) fn sampler_of<T: Scalar>(params: &Params) -> Result<Box<dyn Sampler<T>>> {
     let entries = samplers::<T>();
     let position = params.number("sampler", 0.0)?;
-    let entry = entries.iter().enumerate().find(|(at, _)| *at as f64 == position);
+    let entry = entries.get(position as usize).filter(|_| position >= 0.0 && position.fract() == 0.0);
     let allowed = || format!("a position in the list of {} samplers, from 0", entries.len());
-    (entry.ok_or_else(|| Error::param("sampler", position, allowed()))?.1.build)(&Params::default())
+    (entry.ok_or_else(|| Error::param("sampler", position, allowed()))?.build)(&Params::default())
 }
 
 pub(super) fn named(solver: &str) -> SolveReport {
@@ -217,7 +217,7 @@ impl<T: Scalar> SvdSolver<T> for Nystrom<T> {
     fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
         check_rank(g.nrows(), g.ncols(), rank)?;
         if g.access() == Access::Blocks {
-            return self.from_blocks(g, rank, run);
+            return self.solve_blocks(g, rank, run);
         }
         let mut sizes = first_sizes(g, rank, (self.rows_sample, self.cols_sample))?;
         let probes = Probes::new(g, run)?;
