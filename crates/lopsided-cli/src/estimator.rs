@@ -4,7 +4,7 @@ use crate::args::{EmbedArgs, KernelArgs, SolverArgs};
 use crate::context::Context;
 use lopsided::kernel::{Gamma, KernelSpec, kernels};
 use lopsided::registry::Params;
-use lopsided::{Error, KernelSvd, Result, Scalar, svd};
+use lopsided::{Error, KernelSvd, Result, Scalar, landmarks, svd};
 
 /// Components when the user does not say, fewer where there are fewer samples.
 const DEFAULT_RANK: usize = 16;
@@ -12,7 +12,7 @@ const DEFAULT_RANK: usize = 16;
 /// The estimator of the options, with kernel and solver checked before any file is read.
 pub(crate) fn from_args<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<KernelSvd> {
     let (kernel, gamma) = kernel::<T>(&args.kernel)?;
-    let solver_params = solver_params(&args.solver);
+    let solver_params = solver_params::<T>(&args.solver)?;
     svd::solver::<T>(&args.solver.solver, &solver_params)?;
     Ok(KernelSvd {
         kernel,
@@ -28,9 +28,35 @@ pub(crate) fn from_args<T: Scalar>(args: &EmbedArgs, context: &Context) -> Resul
     })
 }
 
-fn solver_params(args: &SolverArgs) -> Params {
-    let given = [("tol", args.tol), ("block", args.block.map(f64::from))];
-    given.iter().filter_map(|(name, value)| Some((name, (*value)?))).fold(Params::default(), |p, (n, v)| p.with(n, v))
+fn solver_params<T: Scalar>(args: &SolverArgs) -> Result<Params> {
+    let sampler = args.sampler.as_deref().map(landmarks::position).transpose()?;
+    let polish = (args.polish || args.no_polish).then_some(f64::from(u8::from(args.polish)));
+    let of_samples = [
+        ("rows-sample", args.rows_sample.map(f64::from)),
+        ("cols-sample", args.cols_sample.map(f64::from)),
+        ("sampler", sampler.map(|at| at as f64)),
+        ("polish", polish),
+    ];
+    let mut params = Params::default();
+    for (name, value) in of_samples {
+        if let Some(value) = value {
+            refuse_without_sample::<T>(name, &args.solver)?;
+            params = params.with(name, value);
+        }
+    }
+    let others = [("tol", args.tol), ("block", args.block.map(f64::from))];
+    Ok(others.iter().filter_map(|(name, value)| Some((name, (*value)?))).fold(params, |p, (n, v)| p.with(n, v)))
+}
+
+/// Says so when a solver has no landmarks; an unknown solver is left to the registry.
+fn refuse_without_sample<T: Scalar>(name: &'static str, solver: &str) -> Result<()> {
+    match svd::solvers::<T>().iter().find(|entry| entry.name == solver) {
+        Some(entry) if !entry.params.contains(&name) => {
+            let allowed = format!("left out: the solver `{solver}` has no such option, `nystrom` has");
+            Err(Error::param(name, "given", allowed))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The kernel with all parameters that do not depend on the data, and the rule for the gamma that does.

@@ -29,6 +29,7 @@ pub mod file;
 pub mod graph;
 pub mod io;
 pub mod kernel;
+pub mod landmarks;
 mod linalg;
 pub mod metrics;
 pub mod operator;

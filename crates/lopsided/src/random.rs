@@ -4,6 +4,7 @@ use crate::scalar::Scalar;
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
 
 /// A generator for one purpose: `stream` keeps different uses of one seed apart.
 pub(crate) fn generator(seed: u64, stream: u64) -> ChaCha8Rng {
@@ -22,4 +23,17 @@ pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
 /// Independent standard normal entries.
 pub(crate) fn gaussian<T: Scalar>(nrows: usize, ncols: usize, rng: &mut ChaCha8Rng) -> Mat<T> {
     Mat::from_fn(nrows, ncols, |_, _| T::of(normal(rng)))
+}
+
+/// `count` different numbers below `size`, ascending; every set is equally likely (Floyd).
+pub(crate) fn subset(size: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut picked = BTreeSet::new();
+    for last in size - count..size {
+        // u64, so that the bits do not depend on the width of usize.
+        let at = rng.random_range(0..=last as u64) as usize;
+        if !picked.insert(at) {
+            picked.insert(last);
+        }
+    }
+    picked.into_iter().collect()
 }

@@ -111,6 +111,21 @@ pub(crate) struct SolverArgs {
     /// Vectors multiplied at once by an iterative solver.
     #[arg(long, value_name = "N")]
     pub(crate) block: Option<u32>,
+    /// Row landmarks of a Nyström solver; by default they grow until the tolerance is reached.
+    #[arg(long, value_name = "N")]
+    pub(crate) rows_sample: Option<u32>,
+    /// Column landmarks, likewise.
+    #[arg(long, value_name = "M")]
+    pub(crate) cols_sample: Option<u32>,
+    /// How landmarks are chosen; `lopsided list samplers` shows all. Default: uniform.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sampler: Option<String>,
+    /// Refine Nyström vectors by two products with G (default).
+    #[arg(long, overrides_with = "no_polish")]
+    pub(crate) polish: bool,
+    /// Leave Nyström vectors as they are: not exactly orthogonal.
+    #[arg(long, overrides_with = "polish")]
+    pub(crate) no_polish: bool,
     /// How G is multiplied: auto, sparse, tiles or dense.
     #[arg(long, value_name = "KIND", default_value = "auto")]
     pub(crate) operator: OperatorChoice,

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::talk;
 use anyhow::Result;
 use lopsided::kernel::kernels;
+use lopsided::landmarks::samplers;
 use lopsided::registry::Entry;
 use lopsided::svd::solvers;
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
         Family::Kernels => ("kernels", lines(&kernels::<f64>())),
         Family::Solvers => ("solvers", lines(&solvers::<f64>())),
         Family::Estimators => ("estimators", vec![("kernel-svd", KERNEL_SVD, &["rank", "kernel", "solver"])]),
-        Family::Samplers => ("samplers", Vec::new()),
+        Family::Samplers => ("samplers", lines(&samplers::<f64>())),
         Family::Learners => ("learners", Vec::new()),
     }
 }

@@ -134,3 +134,32 @@ fn models_keep_their_precision() {
     assert_eq!(scratch.json("transform m --rows edges.csv --out t.npy")["precision"], "f32");
     assert!(String::from_utf8_lossy(&scratch.bytes("t.npy")).contains("<f4"));
 }
+
+#[test]
+fn nystrom_estimates_its_error_and_keeps_its_bytes() {
+    let scratch = Scratch::new();
+    scratch.table("x.csv", 600, 6);
+    let input = "embed x.csv --cols x.csv --target none --kernel rbf --gamma 0.01 --rank 4 --solver nystrom";
+    let json = scratch.json(&format!("{input} --tol 1e-4"));
+    assert_eq!((&json["solver"], &json["converged"]), (&"nystrom".into(), &true.into()), "{json}");
+    assert!(json["error_estimate"].as_f64().unwrap() < 1.0 && json["landmarks"][0].as_u64().unwrap() >= 64, "{json}");
+    assert!(scratch.ok(&format!("{input} --tol 1e-4")).contains("landmarks"));
+    for options in
+        ["--tol 0.5 --rows-sample 50 --sampler norms", "--tol 0.5 --rows-sample 40 --cols-sample 60 --no-polish"]
+    {
+        let run = |threads: u32, name: &str| {
+            scratch.ok(&format!("{input} {options} --threads {threads} --rows-out {name}.npy --model {name}.model"));
+            scratch.bytes(&format!("{name}.npy"))
+        };
+        assert_eq!(run(1, "a"), run(2, "b"), "{options}");
+        assert_eq!(run(1, "a"), run(4, "b"), "{options}");
+        scratch.ok("transform a.model --rows x.csv --target none --out t.npy");
+        let (own, placed) = (npy(&scratch.path("a.npy")).1, npy(&scratch.path("t.npy")).1);
+        if options.contains("no-polish") {
+            assert!(largest_difference(&own, &placed) < 1e-9);
+        }
+    }
+    let baseline = scratch.run(&format!("{input} --solver symmetric-nystrom --json").replace("--solver nystrom ", ""));
+    let json: serde_json::Value = serde_json::from_slice(&baseline.stdout).unwrap();
+    assert!(json["error_estimate"].is_number(), "{json}");
+}

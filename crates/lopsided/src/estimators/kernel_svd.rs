@@ -1,10 +1,13 @@
+use super::extended;
 use crate::archive::Archive;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::graph::GraphFrame;
 use crate::kernel::{Gamma, Kernel, KernelSpec};
 use crate::linalg;
-use crate::operator::{self, Centered, KernelMatrix, Means, Operator, OperatorChoice, OperatorPlan, available_memory};
+use crate::operator::{
+    self, Centered, KernelMatrix, Means, Operator, OperatorChoice, OperatorPlan, Submatrix, available_memory,
+};
 use crate::registry::Params;
 use crate::samples::{Samples, SamplesRef, Side};
 use crate::scalar::Scalar;
@@ -185,9 +188,9 @@ impl KernelSvd {
         let spec = self.check(&data, run.seed)?;
         let kernel = spec.build::<T>()?;
         let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
-        let matrix = self.matrix(&*kernel, &data, run);
+        let matrix = self.matrix(&*kernel, &data, run)?;
         let plan = self.cost(&matrix, spec.clone())?;
-        self.refuse_beyond_memory(&plan)?;
+        self.refuse_out_of_reach(&plan)?;
         let built = matrix.build()?;
         let means = if self.center { Some(Means::of(&*built.operator)?) } else { None };
         let centered = means.clone().map(|means| Centered::new(&*built.operator, means));
@@ -197,25 +200,41 @@ impl KernelSvd {
             svd.drop_up_to(means.rounding(), self.rank);
         }
         let (operator, normalizer) = (built.plan.kind.to_string(), built.normalizer.clone());
+        let sampled_cols = built.sampled_cols.clone();
         drop(centered);
         drop(built);
-        Ok(KernelSvdModel { kernel: spec, scaling: self.scaling, operator, svd, normalizer, means, data })
+        svd.report.notes.extend(sampled_cols.as_ref().map(|cols| {
+            let (name, m) = (spec.name.to_uppercase(), plan.size.1);
+            format!("{name} row sums are estimated from {} of {m} columns", cols.len())
+        }));
+        let scaling = self.scaling;
+        Ok(KernelSvdModel { kernel: spec, scaling, operator, svd, normalizer, sampled_cols, means, data })
     }
 
     /// What [`KernelSvd::fit`] would do, without doing it.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let spec = self.check(data, run.seed)?;
         let kernel = spec.build::<T>()?;
-        self.cost(&self.matrix(&*kernel, data, run), spec)
+        self.cost(&self.matrix(&*kernel, data, run)?, spec)
     }
 
-    fn matrix<'a, T: Scalar>(&self, kernel: &'a dyn Kernel<T>, data: &'a Dataset<T>, run: &Run) -> KernelMatrix<'a, T> {
-        KernelMatrix {
+    fn matrix<'a, T: Scalar>(
+        &self,
+        kernel: &'a dyn Kernel<T>,
+        data: &'a Dataset<T>,
+        run: &Run,
+    ) -> Result<KernelMatrix<'a, T>> {
+        let mut matrix = KernelMatrix {
             choice: self.operator,
             memory: self.memory.unwrap_or_else(available_memory),
+            seed: run.seed,
             watch: run.watch.clone(),
             ..KernelMatrix::new(kernel, data.x.as_ref(), data.cols().as_ref())
-        }
+        };
+        let (n, m) = matrix.size();
+        let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
+        matrix.blocks_suffice = solver.plan_from_blocks(n, m, self.rank).is_some();
+        Ok(matrix)
     }
 
     fn cost<T: Scalar>(&self, matrix: &KernelMatrix<'_, T>, kernel: KernelSpec) -> Result<Plan> {
@@ -225,7 +244,9 @@ impl KernelSvd {
             return Err(Error::param("rank", self.rank, format!("between 1 and min(n, m) = {most}")));
         }
         let operator = matrix.plan()?;
-        let solver = svd::solver::<T>(&self.solver, &self.solver_params)?.plan(size.0, size.1, self.rank);
+        let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
+        let from_blocks = solver.plan_from_blocks(size.0, size.1, self.rank).filter(|_| operator.blocks_only);
+        let solver = from_blocks.unwrap_or_else(|| solver.plan(size.0, size.1, self.rank));
         let samples = (matrix.x.bytes() + matrix.z.bytes()) as u64;
         let threads = rayon::current_num_threads() as f64;
         let products = operator.seconds.0 * solver.products as f64 + operator.seconds.1;
@@ -233,7 +254,10 @@ impl KernelSvd {
         Ok(Plan { size, kernel, bytes: samples + operator.bytes + solver.bytes, operator, solver, seconds })
     }
 
-    fn refuse_beyond_memory(&self, plan: &Plan) -> Result<()> {
+    fn refuse_out_of_reach(&self, plan: &Plan) -> Result<()> {
+        if self.center && plan.operator.blocks_only {
+            return Err(Error::param("center", "on", "off: products with all of G are out of reach, so its means are"));
+        }
         let available = self.memory.unwrap_or_else(available_memory);
         if plan.bytes <= available {
             return Ok(());
@@ -291,6 +315,8 @@ pub struct KernelSvdModel<T> {
     pub svd: Svd<T>,
     /// Row normalisers of the SNE and T kernels.
     normalizer: Option<Vec<T>>,
+    /// Columns the normalisers were estimated from, where they were.
+    sampled_cols: Option<Vec<usize>>,
     /// Training means when centred.
     means: Option<Means<T>>,
     /// The training samples, needed to place new ones.
@@ -331,21 +357,22 @@ impl<T: Scalar> KernelSvdModel<T> {
     pub fn project_rows(&self, rows: SamplesRef<'_, T>, run: &Run) -> Result<Mat<T>> {
         self.check_new(rows, Side::Row)?;
         let kernel = self.kernel.build::<T>()?;
-        let matrix =
-            KernelMatrix { watch: run.watch.clone(), ..KernelMatrix::new(&*kernel, rows, self.data.cols().as_ref()) };
+        let matrix = KernelMatrix {
+            blocks_suffice: self.svd.extension.is_some(),
+            sampled_cols: self.sampled_cols.clone(),
+            watch: run.watch.clone(),
+            ..KernelMatrix::new(&*kernel, rows, self.data.cols().as_ref())
+        };
         let built = matrix.build()?;
         let means = self.means.as_ref().map(|training| -> Result<_> {
             let width = T::of(built.operator.ncols() as f64);
             let rows = operator::row_sums(&*built.operator)?.into_iter().map(|s| s / width).collect();
             Ok(Means { rows, ..training.clone() })
         });
-        let mut out = Mat::zeros(rows.count(), self.svd.sigma.len());
-        let weights = scaled(self.svd.v.as_ref(), &self.svd.sigma, self.scaling.power() - 1.0);
         match means.transpose()? {
-            Some(means) => Centered::new(&*built.operator, means).apply(weights.as_ref(), out.as_mut())?,
-            None => built.operator.apply(weights.as_ref(), out.as_mut())?,
+            Some(means) => self.place(&Centered::new(&*built.operator, means), Side::Row),
+            None => self.place(&*built.operator, Side::Row),
         }
-        Ok(out)
     }
 
     /// Embedding of new column samples: k(X, z)ᵀ·U·Σ^(p−1). For a precomputed kernel each sample is a column of G.
@@ -356,6 +383,7 @@ impl<T: Scalar> KernelSvdModel<T> {
         let x = transposed.as_ref().map_or(self.data.x.as_ref(), Samples::as_ref);
         let matrix = KernelMatrix {
             normalizer: self.normalizer.clone(),
+            blocks_suffice: self.svd.extension.is_some(),
             watch: run.watch.clone(),
             ..KernelMatrix::new(&*kernel, x, cols)
         };
@@ -365,11 +393,33 @@ impl<T: Scalar> KernelSvdModel<T> {
             let cols = operator::col_sums(&*built.operator)?.into_iter().map(|s| s / height).collect();
             Ok(Means { cols, ..training.clone() })
         });
-        let mut out = Mat::zeros(cols.count(), self.svd.sigma.len());
-        let weights = scaled(self.svd.u.as_ref(), &self.svd.sigma, self.scaling.power() - 1.0);
         match means.transpose()? {
-            Some(means) => Centered::new(&*built.operator, means).apply_transpose(weights.as_ref(), out.as_mut())?,
-            None => built.operator.apply_transpose(weights.as_ref(), out.as_mut())?,
+            Some(means) => self.place(&Centered::new(&*built.operator, means), Side::Col),
+            None => self.place(&*built.operator, Side::Col),
+        }
+    }
+
+    /// New samples of one side from their kernel values with the other: by the landmarks where U and V come from
+    /// landmarks, by all samples otherwise.
+    fn place(&self, g: &dyn Operator<T>, side: Side) -> Result<Mat<T>> {
+        let (sigma, power) = (&self.svd.sigma, self.scaling.power());
+        let count = if side == Side::Row { g.nrows() } else { g.ncols() };
+        let mut out = Mat::zeros(count, sigma.len());
+        match (&self.svd.extension, side) {
+            (None, Side::Row) => {
+                g.apply(scaled(self.svd.v.as_ref(), sigma, power - 1.0).as_ref(), out.as_mut())?;
+            }
+            (None, Side::Col) => {
+                g.apply_transpose(scaled(self.svd.u.as_ref(), sigma, power - 1.0).as_ref(), out.as_mut())?;
+            }
+            (Some(e), Side::Row) => {
+                let weights = scaled(e.row_weights.as_ref(), sigma, power);
+                Submatrix::new(g, None, Some(&e.cols)).apply(weights.as_ref(), out.as_mut())?;
+            }
+            (Some(e), Side::Col) => {
+                let weights = scaled(e.col_weights.as_ref(), sigma, power);
+                Submatrix::new(g, Some(&e.rows), None).apply_transpose(weights.as_ref(), out.as_mut())?;
+            }
         }
         Ok(out)
     }
@@ -406,7 +456,9 @@ impl<T: Scalar> KernelSvdModel<T> {
         }
         if let Some(normalizer) = &self.normalizer {
             archive.set_vector("normalizer", normalizer);
+            archive.set_field("normalizer_cols", &self.sampled_cols);
         }
+        extended::put(&mut archive, self.svd.extension.as_ref());
         if let Some(means) = &self.means {
             archive.set_vector("means.rows", &means.rows);
             archive.set_vector("means.cols", &means.cols);
@@ -464,6 +516,7 @@ impl<T: Scalar> KernelSvdModel<T> {
             u: archive.matrix("u")?,
             sigma: archive.vector("sigma")?,
             v: archive.matrix("v")?,
+            extension: extended::take(archive)?,
             report: archive.field("report")?,
         };
         let model = KernelSvdModel {
@@ -472,6 +525,7 @@ impl<T: Scalar> KernelSvdModel<T> {
             operator: archive.field("operator")?,
             svd,
             normalizer: optional("normalizer")?,
+            sampled_cols: archive.field("normalizer_cols")?,
             means,
             data: Dataset { x, z, y: None, row_ids, col_ids, frame },
         };
@@ -491,6 +545,8 @@ impl<T: Scalar> KernelSvdModel<T> {
             && cols == m
             && (precomputed || self.data.x.width() == self.data.cols().width())
             && self.normalizer.as_ref().is_none_or(|v| v.len() == n)
+            && self.sampled_cols.as_ref().is_none_or(|v| !v.is_empty() && v.iter().all(|j| *j < m))
+            && self.svd.extension.as_ref().is_none_or(|e| extended::fits(e, (n, m), rank))
             && self.means.as_ref().is_none_or(|v| v.rows.len() == n && v.cols.len() == m)
             && self.data.row_ids.as_ref().is_none_or(|ids| ids.len() == n)
             && self.data.col_ids.as_ref().is_none_or(|ids| ids.len() == m)

@@ -1,5 +1,6 @@
 //! Estimators: data in, a model out.
 
+mod extended;
 mod kernel_svd;
 pub mod linear;
 

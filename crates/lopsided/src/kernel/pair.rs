@@ -75,20 +75,55 @@ impl Meeting {
         }
     }
 
-    /// Costs O(nnz(z)·log + meetings), not O(n·m·width): entries of x are sorted by coordinate and looked up.
+    /// Costs O(meetings + lookups), not O(n·m·width). The side with fewer entries is sorted by coordinate; a sample of the
+    /// other looks its entries up there, or the coordinates there in itself, whichever is less work (a hub has many).
     fn sparse_tile<T: Scalar>(self, x: CsrRef<'_, T>, z: CsrRef<'_, T>, mut out: MatMut<'_, T>) {
-        let mut entries: Vec<(u32, usize, T)> = Vec::with_capacity(x.nnz());
-        for i in 0..x.nrows() {
-            let (cols, vals) = x.row(i);
+        if x.nnz() <= z.nnz() {
+            let index = Coordinates::of(x);
+            (0..z.nrows()).for_each(|j| index.meet(z.row(j), |i, xk, zk| out[(i, j)] += self.contribution(xk, zk)));
+        } else {
+            let index = Coordinates::of(z);
+            (0..x.nrows()).for_each(|i| index.meet(x.row(i), |j, zk, xk| out[(i, j)] += self.contribution(xk, zk)));
+        }
+    }
+}
+
+/// Entries of sparse rows, ordered by coordinate.
+struct Coordinates<T> {
+    entries: Vec<(u32, usize, T)>,
+    /// First entry of each coordinate that occurs.
+    starts: Vec<usize>,
+}
+
+impl<T: Scalar> Coordinates<T> {
+    fn of(rows: CsrRef<'_, T>) -> Self {
+        let mut entries: Vec<(u32, usize, T)> = Vec::with_capacity(rows.nnz());
+        for i in 0..rows.nrows() {
+            let (cols, vals) = rows.row(i);
             entries.extend(cols.iter().zip(vals).map(|(&k, &v)| (k, i, v)));
         }
         entries.sort_by_key(|e| e.0);
-        for j in 0..z.nrows() {
-            let (cols, vals) = z.row(j);
-            for (&k, &zk) in cols.iter().zip(vals) {
-                let start = entries.partition_point(|e| e.0 < k);
-                for &(_, i, xk) in entries[start..].iter().take_while(|e| e.0 == k) {
-                    out[(i, j)] += self.contribution(xk, zk);
+        let starts = (0..entries.len()).filter(|&at| at == 0 || entries[at - 1].0 != entries[at].0).collect();
+        Coordinates { entries, starts }
+    }
+
+    /// Calls `f(row, its value, the sample's value)` for every shared coordinate, in ascending order.
+    fn meet(&self, (cols, vals): (&[u32], &[T]), mut f: impl FnMut(usize, T, T)) {
+        let mut visit = |start: usize, value: T| {
+            let k = self.entries[start].0;
+            self.entries[start..].iter().take_while(|e| e.0 == k).for_each(|&(_, i, v)| f(i, v, value));
+        };
+        if cols.len() <= self.starts.len() {
+            for (&k, &value) in cols.iter().zip(vals) {
+                let at = self.starts.partition_point(|&start| self.entries[start].0 < k);
+                if let Some(&start) = self.starts.get(at).filter(|&&start| self.entries[start].0 == k) {
+                    visit(start, value);
+                }
+            }
+        } else {
+            for &start in &self.starts {
+                if let Ok(at) = cols.binary_search(&self.entries[start].0) {
+                    visit(start, vals[at]);
                 }
             }
         }

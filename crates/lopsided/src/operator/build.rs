@@ -1,10 +1,11 @@
-use super::plan::Costs;
+use super::plan::{Costs, SAMPLED_COLUMNS};
 use super::{
     DenseOperator, KernelOperator, Operator, OperatorChoice, OperatorKind, OperatorPlan, ProductOperator, Scaled,
     SparseOperator,
 };
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Normalization, Separable};
+use crate::random;
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
 use crate::watch::Watch;
@@ -24,6 +25,12 @@ pub struct KernelMatrix<'a, T: Scalar> {
     pub memory: u64,
     /// Row normalisers of an earlier operator, for columns that were not part of it.
     pub normalizer: Option<Vec<T>>,
+    /// True when whoever uses the operator can do with blocks of it.
+    pub blocks_suffice: bool,
+    /// Columns that the row sums of an earlier operator were estimated from, to estimate these likewise.
+    pub sampled_cols: Option<Vec<usize>>,
+    /// Seed of such an estimate.
+    pub seed: u64,
     /// Progress and cancellation.
     pub watch: Watch,
 }
@@ -36,13 +43,26 @@ pub struct Built<'a, T: Scalar> {
     pub plan: OperatorPlan,
     /// Logarithm of the row sums (softmax) or factors of the rows (row sum), where the kernel is normalised.
     pub normalizer: Option<Vec<T>>,
+    /// Columns the normaliser was estimated from; `None` when it is exact.
+    pub sampled_cols: Option<Vec<usize>>,
 }
 
 impl<'a, T: Scalar> KernelMatrix<'a, T> {
     /// A matrix with everything chosen automatically.
     pub fn new(kernel: &'a dyn Kernel<T>, x: SamplesRef<'a, T>, z: SamplesRef<'a, T>) -> Self {
         let memory = super::available_memory();
-        KernelMatrix { kernel, x, z, choice: OperatorChoice::Auto, memory, normalizer: None, watch: Watch::default() }
+        KernelMatrix {
+            kernel,
+            x,
+            z,
+            choice: OperatorChoice::Auto,
+            memory,
+            normalizer: None,
+            blocks_suffice: false,
+            sampled_cols: None,
+            seed: 0,
+            watch: Watch::default(),
+        }
     }
 
     /// Rows and columns of G.
@@ -57,20 +77,25 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             let seconds = (self.x.nnz() as f64 * 1e-10, 0.0);
             let (kind, bytes) =
                 (OperatorKind::Precomputed, if self.is_sparse() { 2 * self.x.bytes() as u64 } else { 0 });
-            return Ok(OperatorPlan { kind, bytes, why: "G is given".into(), seconds });
+            return Ok(OperatorPlan { kind, blocks_only: false, bytes, why: "G is given".into(), seconds });
         }
         if self.x.width() != self.z.width() {
             return Err(Error::shape("the width of the column samples", self.x.width(), self.z.width()));
         }
-        Costs::of(self.kernel, self.x, self.z, self.memory).plan(self.choice, self.is_sparse())
+        let costs = Costs::of(self.kernel, self.x, self.z, self.memory);
+        if self.sampled_cols.is_some() {
+            return Ok(costs.blocks());
+        }
+        costs.plan(self.choice, self.is_sparse(), self.blocks_suffice)
     }
 
     /// Builds the operator of the plan.
     pub fn build(self) -> Result<Built<'a, T>> {
         let plan = self.plan()?;
         match plan.kind {
-            OperatorKind::Precomputed => Ok(Built { operator: self.given(), plan, normalizer: None }),
+            OperatorKind::Precomputed => Ok(exact(self.given(), plan, None)),
             OperatorKind::Sparse => self.sparse(plan),
+            OperatorKind::Tiles if plan.blocks_only => self.blocks(plan),
             OperatorKind::Tiles => self.tiles(plan),
             OperatorKind::Dense => self.dense(plan),
         }
@@ -92,20 +117,50 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             return self.tiles(plan);
         };
         if matches!(self.kernel.separable(), Some(Separable::Dot)) {
-            return Ok(Built { operator: Box::new(ProductOperator::new(self.x, self.z)?), plan, normalizer: None });
+            return Ok(exact(Box::new(ProductOperator::new(self.x, self.z)?), plan, None));
         }
         let operator = SparseOperator::from_kernel(self.kernel, x, z, self.normalizer, &self.watch)?;
         let normalizer = operator.log_sums().map(<[T]>::to_vec);
-        Ok(Built { operator: Box::new(operator), plan, normalizer })
+        Ok(exact(Box::new(operator), plan, normalizer))
     }
 
     fn tiles(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
         if matches!(self.kernel.separable(), Some(Separable::Dot)) {
-            return Ok(Built { operator: Box::new(ProductOperator::new(self.x, self.z)?), plan, normalizer: None });
+            return Ok(exact(Box::new(ProductOperator::new(self.x, self.z)?), plan, None));
         }
         let tiles = self.streamed()?;
         let log_sums = tiles.log_sums().map(<[T]>::to_vec);
         self.normalized(Box::new(tiles), plan, log_sums)
+    }
+
+    /// Tiles whose products are out of reach; row sums, where there are any, come from a sample of columns.
+    fn blocks(mut self, plan: OperatorPlan) -> Result<Built<'a, T>> {
+        let mut sampled = None;
+        if self.kernel.normalization() != Normalization::None && self.normalizer.is_none() {
+            let cols = self.sampled_cols.take().unwrap_or_else(|| self.column_sample());
+            self.normalizer = Some(self.normalizer_from(&cols)?);
+            sampled = Some(cols);
+        }
+        let tiles = self.streamed()?.for_blocks();
+        let log_sums = tiles.log_sums().map(<[T]>::to_vec);
+        let built = self.normalized(Box::new(tiles), plan, log_sums)?;
+        Ok(Built { sampled_cols: sampled, ..built })
+    }
+
+    fn column_sample(&self) -> Vec<usize> {
+        let m = self.z.count();
+        random::subset(m, SAMPLED_COLUMNS.min(m), &mut random::generator(self.seed, 31))
+    }
+
+    /// Row normalisers estimated from some columns: a row's sum is m/count times its sum over them.
+    fn normalizer_from(&self, cols: &[usize]) -> Result<Vec<T>> {
+        let z = self.z.select(cols);
+        let part = KernelOperator::new(self.kernel, self.x, z.as_ref(), None, &self.watch)?;
+        let share = T::of(self.z.count() as f64 / cols.len() as f64);
+        match part.log_sums() {
+            Some(log_sums) => Ok(log_sums.iter().map(|&l| l + num_traits::Float::ln(share)).collect()),
+            None => Ok(Scaled::to_unit_row_sums(Box::new(part))?.scale().iter().map(|&s| s / share).collect()),
+        }
     }
 
     fn dense(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
@@ -128,13 +183,22 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         log_sums: Option<Vec<T>>,
     ) -> Result<Built<'a, T>> {
         if self.kernel.normalization() != Normalization::RowSum {
-            return Ok(Built { operator, plan, normalizer: log_sums });
+            return Ok(exact(operator, plan, log_sums));
         }
         let scaled = match self.normalizer {
             Some(scale) => Scaled::new(operator, scale),
             None => Scaled::to_unit_row_sums(operator)?,
         };
         let normalizer = Some(scaled.scale().to_vec());
-        Ok(Built { operator: Box::new(scaled), plan, normalizer })
+        Ok(exact(Box::new(scaled), plan, normalizer))
     }
+}
+
+/// An operator whose row sums, if any, are exact.
+fn exact<'a, T: Scalar>(
+    operator: Box<dyn Operator<T> + Send + 'a>,
+    plan: OperatorPlan,
+    normalizer: Option<Vec<T>>,
+) -> Built<'a, T> {
+    Built { operator, plan, normalizer, sampled_cols: None }
 }

@@ -1,4 +1,4 @@
-use super::{Operator, col_sums, row_sums};
+use super::{Access, Operator, col_sums, row_sums};
 use crate::error::Result;
 use crate::linalg;
 use crate::scalar::Scalar;
@@ -62,6 +62,10 @@ impl<T: Scalar> Operator<T> for Centered<'_, T> {
 
     fn preferred_block(&self) -> usize {
         self.inner.preferred_block()
+    }
+
+    fn access(&self) -> Access {
+        self.inner.access()
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {

@@ -1,4 +1,4 @@
-use super::{Operator, TILE};
+use super::{Access, Operator, TILE};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Normalization};
 use crate::linalg;
@@ -19,6 +19,7 @@ pub struct KernelOperator<'a, T: Scalar> {
     z: SamplesRef<'a, T>,
     /// Logarithm of the row sums for [`Normalization::Softmax`].
     log_sums: Option<Vec<T>>,
+    access: Access,
     watch: Watch,
 }
 
@@ -36,11 +37,17 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         if x.width() != z.width() {
             return Err(Error::shape("the width of the column samples", x.width(), z.width()));
         }
-        let mut operator = KernelOperator { kernel, x, z, log_sums, watch: watch.clone() };
+        let mut operator = KernelOperator { kernel, x, z, log_sums, access: Access::Entries, watch: watch.clone() };
         if kernel.normalization() == Normalization::Softmax && operator.log_sums.is_none() {
             operator.log_sums = Some(operator.log_sum_rows()?);
         }
         Ok(operator)
+    }
+
+    /// The same operator for solvers that must do with blocks of it.
+    pub fn for_blocks(mut self) -> Self {
+        self.access = Access::Blocks;
+        self
     }
 
     /// Logarithm of each row's sum of exponentials.
@@ -128,6 +135,10 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
 
     fn preferred_block(&self) -> usize {
         64
+    }
+
+    fn access(&self) -> Access {
+        self.access
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {

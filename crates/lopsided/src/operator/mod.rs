@@ -9,6 +9,7 @@ mod plan;
 mod product;
 mod scaled;
 mod sparse;
+mod submatrix;
 
 pub use bilinear::BiLinear;
 pub use build::{Built, KernelMatrix};
@@ -19,6 +20,7 @@ pub use plan::{OperatorChoice, OperatorKind, OperatorPlan, available_memory};
 pub use product::ProductOperator;
 pub use scaled::Scaled;
 pub use sparse::{RankOne, SparseOperator};
+pub use submatrix::Submatrix;
 
 use crate::error::Result;
 use crate::linalg;
@@ -27,6 +29,17 @@ use faer::{Mat, MatMut, MatRef};
 
 /// Rows (or columns) of G handled as one piece by products that go through [`Operator::block`].
 pub(crate) const TILE: usize = 256;
+
+/// What a solver may ask of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Products with all of G cost less than its entries: sparse and factored matrices.
+    Products,
+    /// Entries and products cost the same for each entry involved.
+    Entries,
+    /// Blocks only: a product with all of G is possible but out of reach.
+    Blocks,
+}
 
 /// The n×m matrix G, multiplied but never stored.
 ///
@@ -43,6 +56,11 @@ pub trait Operator<T: Scalar>: Sync {
     /// where the entries of G are evaluated anew in every product.
     fn preferred_block(&self) -> usize {
         4
+    }
+
+    /// What is cheap. Provided: [`Access::Entries`].
+    fn access(&self) -> Access {
+        Access::Entries
     }
 
     /// out ← G·V. Provided: streams row tiles through `block`.

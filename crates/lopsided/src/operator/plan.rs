@@ -9,6 +9,9 @@ use std::str::FromStr;
 /// Kernel evaluations per product beyond which streaming tiles is not offered on its own.
 const TILE_LIMIT: f64 = 1e11;
 
+/// Columns that row sums are estimated from where a pass over all of G is out of reach.
+pub(super) const SAMPLED_COLUMNS: usize = 2000;
+
 /// How products with G are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -42,6 +45,8 @@ pub enum OperatorChoice {
 pub struct OperatorPlan {
     /// How G is multiplied.
     pub kind: OperatorKind,
+    /// True when only sampled blocks of G are in reach.
+    pub blocks_only: bool,
     /// Bytes the operator holds at its peak, besides the samples.
     pub bytes: u64,
     /// Why this kind.
@@ -85,14 +90,20 @@ impl Costs {
         Costs { cells, dense_bytes, meetings, sparse_bytes, width, factored, memory }
     }
 
-    pub(super) fn plan(&self, choice: OperatorChoice, sparse_samples: bool) -> Result<OperatorPlan> {
+    /// `blocks_suffice`: the solver needs no products with all of G.
+    pub(super) fn plan(
+        &self,
+        choice: OperatorChoice,
+        sparse_samples: bool,
+        blocks_suffice: bool,
+    ) -> Result<OperatorPlan> {
         if let Some(entries) = self.factored {
             let kind = if sparse_samples { OperatorKind::Sparse } else { OperatorKind::Tiles };
             let why = "the linear kernel is two products with the samples".into();
-            return Ok(OperatorPlan { kind, bytes: 0, why, seconds: (entries * 1e-9, 0.0) });
+            return Ok(OperatorPlan { kind, blocks_only: false, bytes: 0, why, seconds: (entries * 1e-9, 0.0) });
         }
         match choice {
-            OperatorChoice::Auto => self.automatic(),
+            OperatorChoice::Auto => self.automatic(blocks_suffice),
             OperatorChoice::Tiles => Ok(self.tiles("asked for".into())),
             OperatorChoice::Dense if self.dense_bytes <= self.memory => Ok(self.dense("asked for".into())),
             OperatorChoice::Dense => Err(self.too_large("the stored matrix G".into(), self.dense_bytes)),
@@ -108,16 +119,20 @@ impl Costs {
         }
     }
 
-    fn automatic(&self) -> Result<OperatorPlan> {
+    fn automatic(&self, blocks_suffice: bool) -> Result<OperatorPlan> {
         let fits = self.dense_bytes <= self.memory / 4;
         if let Some(meetings) = self.meetings {
             let share = meetings as f64 / self.cells.max(1.0);
             if share <= 0.25 && self.sparse_bytes <= self.memory / 2 {
                 return Ok(self.sparse(format!("only {} of the pairs share a coordinate", percent(share))));
             }
-            if !fits && self.cells > TILE_LIMIT {
-                return Err(self.sparse_too_large());
-            }
+        }
+        let out_of_reach = !fits && self.cells > TILE_LIMIT;
+        if out_of_reach && blocks_suffice {
+            return Ok(self.blocks());
+        }
+        if out_of_reach && self.meetings.is_some() {
+            return Err(self.sparse_too_large());
         }
         Ok(if fits {
             self.dense("G fits a quarter of the memory allowed".into())
@@ -130,6 +145,7 @@ impl Costs {
         let entries = self.meetings.unwrap_or(0) as f64;
         OperatorPlan {
             kind: OperatorKind::Sparse,
+            blocks_only: false,
             bytes: self.sparse_bytes,
             why,
             seconds: (entries * 1.5e-9, entries * 4e-8),
@@ -138,13 +154,21 @@ impl Costs {
 
     fn dense(&self, why: String) -> OperatorPlan {
         let seconds = (self.cells * 1e-10, self.tile_seconds());
-        OperatorPlan { kind: OperatorKind::Dense, bytes: self.dense_bytes, why, seconds }
+        OperatorPlan { kind: OperatorKind::Dense, blocks_only: false, bytes: self.dense_bytes, why, seconds }
     }
 
     fn tiles(&self, why: String) -> OperatorPlan {
         // A tile is evaluated once for a whole block of vectors, of which there are a few dozen.
         let seconds = (self.tile_seconds() / 24.0 + self.cells * 5e-11, self.tile_seconds());
-        OperatorPlan { kind: OperatorKind::Tiles, bytes: 1 << 20, why, seconds }
+        OperatorPlan { kind: OperatorKind::Tiles, blocks_only: false, bytes: 1 << 20, why, seconds }
+    }
+
+    /// Tiles for a solver that does with blocks, with row sums from [`SAMPLED_COLUMNS`] columns.
+    pub(super) fn blocks(&self) -> OperatorPlan {
+        let entries = self.cells.sqrt() * (SAMPLED_COLUMNS + 1000) as f64;
+        let seconds = (0.0, entries * self.tile_seconds() / self.cells.max(1.0));
+        let why = "products with all of G are out of reach, so only sampled blocks are evaluated".into();
+        OperatorPlan { blocks_only: true, seconds, ..self.tiles(why) }
     }
 
     fn tile_seconds(&self) -> f64 {

@@ -1,4 +1,4 @@
-use super::{Operator, sparse};
+use super::{Access, Operator, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::pair::Meeting;
 use crate::linalg;
@@ -42,6 +42,10 @@ impl<T: Scalar> Operator<T> for ProductOperator<'_, T> {
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
         Meeting::Dot.tile(self.x.select(rows).as_ref(), self.z.select(cols).as_ref(), out);
         Ok(())
+    }
+
+    fn access(&self) -> Access {
+        Access::Products
     }
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {

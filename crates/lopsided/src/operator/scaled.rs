@@ -1,4 +1,4 @@
-use super::{Operator, row_sums};
+use super::{Access, Operator, row_sums};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use faer::prelude::ReborrowMut;
@@ -53,6 +53,10 @@ impl<T: Scalar> Operator<T> for Scaled<'_, T> {
 
     fn preferred_block(&self) -> usize {
         self.inner.preferred_block()
+    }
+
+    fn access(&self) -> Access {
+        self.inner.access()
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {

@@ -1,4 +1,4 @@
-use super::Operator;
+use super::{Access, Operator};
 use crate::error::{Error, Result};
 use crate::kernel::pair::Meeting;
 use crate::kernel::{Kernel, Normalization, Separable};
@@ -270,6 +270,10 @@ impl<T: Scalar> Operator<T> for SparseOperator<T> {
             }
         }
         Ok(())
+    }
+
+    fn access(&self) -> Access {
+        Access::Products
     }
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {

@@ -32,7 +32,7 @@ impl<T: Scalar> SvdSolver<T> for Exact {
             seconds_in_ortho: start.elapsed().as_secs_f64(),
             ..SolveReport::default()
         };
-        Svd { u: svd.u, sigma: svd.sigma, v: svd.v, report }.finish(g, rank, self.tol)
+        Svd { u: svd.u, sigma: svd.sigma, v: svd.v, extension: None, report }.finish(g, rank, self.tol)
     }
 
     fn plan(&self, n: usize, m: usize, _rank: usize) -> SolverPlan {

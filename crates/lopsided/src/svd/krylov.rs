@@ -205,7 +205,7 @@ impl<'a, T: Scalar> Krylov<'a, T> {
     pub(super) fn into_svd(self, ritz: &Ritz<T>, rank: usize) -> Svd<T> {
         let count = rank.min(ritz.sigma().len());
         let (u, v) = self.vectors(ritz, count);
-        Svd { u, sigma: ritz.sigma()[..count].to_vec(), v, report: self.report }
+        Svd { u, sigma: ritz.sigma()[..count].to_vec(), v, extension: None, report: self.report }
     }
 }
 
@@ -213,7 +213,11 @@ impl<'a, T: Scalar> Krylov<'a, T> {
 ///
 /// Directions are taken in groups of similar length, longest first, each orthogonalised twice: were all taken at once,
 /// the rounding in short ones would cost digits of the long ones.
-fn orthogonalize<T: Scalar>(basis: MatRef<'_, T>, mut y: Mat<T>, drop: f64) -> Result<(Mat<T>, Mat<T>, Mat<T>)> {
+pub(super) fn orthogonalize<T: Scalar>(
+    basis: MatRef<'_, T>,
+    mut y: Mat<T>,
+    drop: f64,
+) -> Result<(Mat<T>, Mat<T>, Mat<T>)> {
     let width = y.ncols();
     let mut h = project_out(basis, &mut y);
     let (mut q, mut r) = (Mat::zeros(y.nrows(), 0), Mat::zeros(0, width));

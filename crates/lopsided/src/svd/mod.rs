@@ -1,15 +1,20 @@
 //! Leading singular triplets of an operator.
 
 mod auto;
+mod estimate;
 mod exact;
 mod krylov;
 mod lanczos;
+mod nystrom;
 mod randomized;
+mod symmetric_nystrom;
 
 pub use auto::Auto;
 pub use exact::Exact;
 pub use lanczos::Lanczos;
+pub use nystrom::Nystrom;
 pub use randomized::Randomized;
+pub use symmetric_nystrom::SymmetricNystrom;
 
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -26,6 +31,11 @@ pub trait SvdSolver<T: Scalar>: Send + Sync {
 
     /// Bytes the solver holds at its peak for an n×m matrix, besides the operator, and the products it expects to need.
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan;
+
+    /// The plan where products with all of G are out of reach, for a solver that can do with blocks of it.
+    fn plan_from_blocks(&self, _n: usize, _m: usize, _rank: usize) -> Option<SolverPlan> {
+        None
+    }
 }
 
 /// What a run needs besides the problem.
@@ -61,8 +71,25 @@ pub struct Svd<T> {
     pub sigma: Vec<T>,
     /// Right singular vectors.
     pub v: Mat<T>,
+    /// How U and V follow from landmarks, where they do.
+    pub extension: Option<Extension<T>>,
     /// What it took.
     pub report: SolveReport,
+}
+
+/// U = G\[:, cols\]·row_weights and V = G\[rows, :\]ᵀ·col_weights: vectors extended from landmarks ([KSVD] Eq. (8)).
+///
+/// New samples are placed by the same products, so that a training sample lands on its own row of U or V.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extension<T> {
+    /// Landmarks among the rows of G.
+    pub rows: Vec<usize>,
+    /// Landmarks among the columns of G.
+    pub cols: Vec<usize>,
+    /// One row per column landmark.
+    pub row_weights: Mat<T>,
+    /// One row per row landmark.
+    pub col_weights: Mat<T>,
 }
 
 /// A solver's account of its work.
@@ -81,6 +108,10 @@ pub struct SolveReport {
     pub residuals: Vec<f64>,
     /// True when every residual is at most the tolerance.
     pub converged: bool,
+    /// Nyström solvers: estimate of ‖G − U·Σ·Vᵀ‖_F / ‖G‖_F.
+    pub error_estimate: Option<f64>,
+    /// Nyström solvers: landmarks among rows and columns.
+    pub landmarks: Option<(usize, usize)>,
     /// Seconds in products with G.
     pub seconds_in_operator: f64,
     /// Seconds in everything else.
@@ -98,7 +129,14 @@ impl SolveReport {
 
 /// All solvers. The order is the order of every listing.
 pub fn solvers<T: Scalar>() -> Vec<Entry<dyn SvdSolver<T>>> {
-    vec![auto::entry(), exact::entry(), lanczos::entry(), randomized::entry()]
+    vec![
+        auto::entry(),
+        exact::entry(),
+        lanczos::entry(),
+        randomized::entry(),
+        nystrom::entry(),
+        symmetric_nystrom::entry(),
+    ]
 }
 
 /// The solver called `name`.
@@ -185,6 +223,10 @@ impl<T: Scalar> Svd<T> {
             self.sigma.truncate(count);
             self.u = self.u.subcols(0, count).to_owned();
             self.v = self.v.subcols(0, count).to_owned();
+            if let Some(extension) = &mut self.extension {
+                extension.row_weights = extension.row_weights.subcols(0, count).to_owned();
+                extension.col_weights = extension.col_weights.subcols(0, count).to_owned();
+            }
         }
     }
 
@@ -198,8 +240,10 @@ impl<T: Scalar> Svd<T> {
                 }
             }
             if largest < T::zero() {
-                self.u.as_mut().col_mut(k).iter_mut().for_each(|v| *v = -*v);
-                self.v.as_mut().col_mut(k).iter_mut().for_each(|v| *v = -*v);
+                let weights = self.extension.as_mut().map(|e| [&mut e.row_weights, &mut e.col_weights]);
+                for matrix in [&mut self.u, &mut self.v].into_iter().chain(weights.into_iter().flatten()) {
+                    matrix.as_mut().col_mut(k).iter_mut().for_each(|v| *v = -*v);
+                }
             }
         }
     }

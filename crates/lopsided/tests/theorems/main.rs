@@ -5,6 +5,7 @@
 mod kernels;
 mod model;
 mod naive;
+mod nystrom;
 mod operators;
 mod real_data;
 mod solvers;

@@ -29,6 +29,7 @@ pub(super) struct Summary {
     residual: f64,
     pub(super) converged: bool,
     error_estimate: Option<f64>,
+    landmarks: Option<(usize, usize)>,
     operator_products: u64,
     seconds: f64,
     peak_bytes: Option<u64>,
@@ -56,7 +57,8 @@ impl Summary {
             singular_values: model.singular_values().iter().map(|s| s.as_f64()).collect(),
             residual: report.residual(),
             converged: report.converged,
-            error_estimate: None,
+            error_estimate: report.error_estimate,
+            landmarks: report.landmarks,
             operator_products: report.products,
             seconds: 0.0,
             peak_bytes: None,
@@ -94,6 +96,10 @@ impl Summary {
             ("residual", format!("{:.1e}, {ending}", self.residual)),
             ("cost", format!("{:.2} s, {} products with G", self.seconds, self.operator_products)),
         ];
+        if let (Some((rows, cols)), Some(error)) = (self.landmarks, self.error_estimate) {
+            let what = format!("{rows} rows, {cols} columns; relative error of U Σ Vᵀ about {error:.1e}");
+            lines.insert(4, ("landmarks", what));
+        }
         lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
         if !self.files.is_empty() {
             let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();

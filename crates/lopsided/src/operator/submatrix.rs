@@ -1,0 +1,102 @@
+use super::{Access, Operator, TILE};
+use crate::error::Result;
+use crate::linalg;
+use crate::scalar::Scalar;
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+/// G\[rows, cols\] as an operator: products without storing the block.
+///
+/// Streams small tiles, so that neither all rows nor all columns are ever held; where products with G are cheaper than its
+/// entries, a product with zeros in place of the left-out samples.
+pub struct Submatrix<'a, T> {
+    inner: &'a dyn Operator<T>,
+    rows: Option<&'a [usize]>,
+    cols: Option<&'a [usize]>,
+}
+
+impl<'a, T: Scalar> Submatrix<'a, T> {
+    /// The block of some rows and columns, in the given order; `None` stands for all. Indices may repeat.
+    pub fn new(inner: &'a dyn Operator<T>, rows: Option<&'a [usize]>, cols: Option<&'a [usize]>) -> Self {
+        Submatrix { inner, rows, cols }
+    }
+
+    /// out ← this block times v, or its transpose times v, tile by tile.
+    fn stream(&self, transposed: bool, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        // Narrow pieces for short results: otherwise one thread would do everything.
+        let piece = (out.nrows() / 16).clamp(16, TILE);
+        out.par_row_chunks_mut(piece).enumerate().try_for_each(|(at, mut out)| {
+            out.fill(T::zero());
+            let here: Vec<usize> = (at * piece..at * piece + out.nrows()).collect();
+            for start in (0..v.nrows()).step_by(TILE) {
+                let there: Vec<usize> = (start..v.nrows().min(start + TILE)).collect();
+                let (rows, cols) = if transposed { (&there, &here) } else { (&here, &there) };
+                let mut tile = Mat::zeros(rows.len(), cols.len());
+                self.block(rows, cols, tile.as_mut())?;
+                let tile = if transposed { tile.transpose() } else { tile.as_ref() };
+                linalg::gemm(out.rb_mut(), tile, v.subrows(start, there.len()), T::one());
+            }
+            Ok(())
+        })
+    }
+}
+
+/// All of v where it stood before the selection, zeros elsewhere.
+fn scatter<T: Scalar>(v: MatRef<'_, T>, picked: Option<&[usize]>, size: usize) -> Mat<T> {
+    let Some(picked) = picked else { return v.to_owned() };
+    let mut out = Mat::zeros(size, v.ncols());
+    for (at, &i) in picked.iter().enumerate() {
+        (0..v.ncols()).for_each(|k| out[(i, k)] += v[(at, k)]);
+    }
+    out
+}
+
+fn gather<T: Scalar>(all: &Mat<T>, picked: Option<&[usize]>, mut out: MatMut<'_, T>) {
+    match picked {
+        None => out.copy_from(all),
+        Some(picked) => picked.iter().enumerate().for_each(|(at, &i)| out.rb_mut().row_mut(at).copy_from(all.row(i))),
+    }
+}
+
+fn indices(picked: Option<&[usize]>, wanted: &[usize]) -> Vec<usize> {
+    wanted.iter().map(|&i| picked.map_or(i, |p| p[i])).collect()
+}
+
+impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
+    fn nrows(&self) -> usize {
+        self.rows.map_or(self.inner.nrows(), <[usize]>::len)
+    }
+
+    fn ncols(&self) -> usize {
+        self.cols.map_or(self.inner.ncols(), <[usize]>::len)
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
+        self.inner.block(&indices(self.rows, rows), &indices(self.cols, cols), out)
+    }
+
+    fn access(&self) -> Access {
+        self.inner.access()
+    }
+
+    fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        if self.inner.access() != Access::Products {
+            return self.stream(false, v, out);
+        }
+        let mut all = Mat::zeros(self.inner.nrows(), v.ncols());
+        self.inner.apply(scatter(v, self.cols, self.inner.ncols()).as_ref(), all.as_mut())?;
+        gather(&all, self.rows, out);
+        Ok(())
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        if self.inner.access() != Access::Products {
+            return self.stream(true, u, out);
+        }
+        let mut all = Mat::zeros(self.inner.ncols(), u.ncols());
+        self.inner.apply_transpose(scatter(u, self.rows, self.inner.nrows()).as_ref(), all.as_mut())?;
+        gather(&all, self.cols, out);
+        Ok(())
+    }
+}
