@@ -77,7 +77,7 @@ pub struct Svd<T> {
     pub report: SolveReport,
 }
 
-/// U = G\[:, cols\]·row_weights and V = G\[rows, :\]ᵀ·col_weights: vectors extended from landmarks ([KSVD] Eq. (8)).
+/// U = G\[:, cols\]·row_weights and V = G\[rows, :\]ᵀ·col_weights: vectors extended from landmarks (\[KSVD\] Eq. (8)).
 ///
 /// New samples are placed by the same products, so that a training sample lands on its own row of U or V.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use crate::samples::Side;
 use crate::scalar::Scalar;
 use faer::Mat;
 
-/// The symmetric Nyström method on G·Gᵀ for U and on Gᵀ·G for V: the baseline of [KSVD] Table 4, not to be preferred.
+/// The symmetric Nyström method on G·Gᵀ for U and on Gᵀ·G for V: the baseline of \[KSVD\] Table 4, not to be preferred.
 ///
 /// With landmark rows (n of N) the eigenvectors w, eigenvalues μ of (G·Gᵀ)\[rows, rows\] give Eq. (13):
 /// σ² = (N/n)·μ and u ∝ (G·Gᵀ)\[:, rows\]·w = G·(G\[rows, :\]ᵀ·w); likewise V from landmark columns. It needs whole rows

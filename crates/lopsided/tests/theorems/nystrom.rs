@@ -81,7 +81,7 @@ fn nystrom_is_exact_on_every_operator() {
     }
 }
 
-/// [KSVD] Eq. (13): λ̃ = (N/n)·λ, ũ ∝ G[:, picked]·u / λ.
+/// \[KSVD\] Eq. (13): λ̃ = (N/n)·λ, ũ ∝ G[:, picked]·u / λ.
 #[test]
 fn a_symmetric_matrix_with_equal_landmarks_gives_the_symmetric_nystrom_method() {
     let half = with_values(80, 40, &decaying(40, 0.8), 4);
@@ -193,7 +193,7 @@ fn wrong_samples_are_refused() {
     assert!(text(&[("cols-sample", 3.0)]).contains("between the rank 4 and all 20"));
     assert!(text(&[("cols-sample", 2.5)]).contains("whole number"));
     assert!(text(&[("sampler", 99.0)]).contains("position"));
-    assert!(text(&[("restarts", 3.0)]).contains("restarts of solver nystrom"));
+    assert!(text(&[("restarts", 3.0)]).contains("`restarts` is a parameter of solver `nystrom`"));
     let nan = Mat::from_fn(30, 20, |_, _| f64::NAN);
     let solver = svd::solver::<f64>("nystrom", &Params::default()).unwrap();
     assert!(solver.solve(&DenseOperator::Borrowed(nan.as_ref()), 2, &run(0)).is_err());

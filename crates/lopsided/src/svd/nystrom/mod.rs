@@ -17,7 +17,7 @@ use std::time::Instant;
 /// Landmarks on a side at the start, unless the rank wants more.
 const FEWEST: usize = 64;
 
-/// The asymmetric Nyström method: the SVD of a small block of G, extended to all rows and columns ([KSVD] §3).
+/// The asymmetric Nyström method: the SVD of a small block of G, extended to all rows and columns (\[KSVD\] §3).
 ///
 /// 1. Landmarks: `rows` and `cols`, drawn independently; B = G\[rows, cols\] (n×m of N×M) has the singular triplets
 ///    (λ, u, v). Values up to ε·max(n, m)·λ₁ are dropped, so that repeated landmarks do no harm.
