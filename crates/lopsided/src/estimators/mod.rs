@@ -1,6 +1,10 @@
 //! Estimators: data in, a model out.
 
+mod bicluster;
 mod kernel_svd;
+mod kmeans;
 pub mod linear;
 
+pub use bicluster::{Biclustering, BiclusteringModel};
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
+pub use kmeans::{Clustering, KMeans};

@@ -1,5 +1,6 @@
 //! Theorems the library relies on, as properties of random inputs, against naive twins.
 
+mod compat;
 mod kernels;
 mod model;
 mod naive;
