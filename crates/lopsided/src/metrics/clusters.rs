@@ -192,13 +192,15 @@ mod tests {
 
     #[test]
     fn names_of_clusters_do_not_matter_and_extremes_are_right() {
-        assert!((normalized_mutual_information(&[0, 0, 1, 2], &[7, 7, 3, 9]) - 1.0).abs() < 1e-15);
-        assert_eq!(adjusted_rand_index(&[0, 0, 1, 2], &[7, 7, 3, 9]), 1.0);
-        assert_eq!(normalized_mutual_information(&[0, 0, 0], &[1, 1, 1]), 1.0);
-        assert_eq!(normalized_mutual_information(&[0, 0, 0, 0], &[0, 1, 0, 1]), 0.0);
-        assert_eq!(normalized_mutual_information(&[0, 0, 1, 1], &[0, 1, 0, 1]), 0.0);
-        assert!((adjusted_rand_index(&[0, 0, 1, 1], &[0, 1, 0, 1]) + 0.5).abs() < 1e-15);
-        assert_eq!((normalized_mutual_information(&[], &[]), adjusted_rand_index(&[], &[])), (1.0, 1.0));
+        let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-15, "{value} {expected}");
+        near(normalized_mutual_information(&[0, 0, 1, 2], &[7, 7, 3, 9]), 1.0);
+        near(adjusted_rand_index(&[0, 0, 1, 2], &[7, 7, 3, 9]), 1.0);
+        near(normalized_mutual_information(&[0, 0, 0], &[1, 1, 1]), 1.0);
+        near(normalized_mutual_information(&[0, 0, 0, 0], &[0, 1, 0, 1]), 0.0);
+        near(normalized_mutual_information(&[0, 0, 1, 1], &[0, 1, 0, 1]), 0.0);
+        near(adjusted_rand_index(&[0, 0, 1, 1], &[0, 1, 0, 1]), -0.5);
+        near(normalized_mutual_information(&[], &[]), 1.0);
+        near(adjusted_rand_index(&[], &[]), 1.0);
     }
 
     fn documents() -> Csr<f64> {
@@ -224,7 +226,7 @@ mod tests {
     #[test]
     fn one_cluster_has_no_outside_and_empty_columns_are_neutral() {
         let a = Samples::Sparse(Csr::from_triplets(1, 2, &[(0, 0, 2.0)]));
-        assert_eq!(coherence(&a, &[0, 0]), 0.0);
+        assert!(coherence(&a, &[0, 0]).abs() < 1e-15);
         assert!(coherence(&Samples::Dense(Mat::<f64>::zeros(2, 0)), &[]).is_nan());
     }
 
