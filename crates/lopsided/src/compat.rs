@@ -21,8 +21,8 @@ const FULL_CELLS: usize = 40_000_000;
 const TRUNCATED: usize = 300;
 /// Columns of the random matrix.
 const RANDOM: usize = 1000;
-/// Residual of the truncated decompositions.
-const TOLERANCE: f64 = 1e-8;
+/// Residual of the truncated decompositions: any basis near the principal one serves, since the maps are exact for it.
+const TOLERANCE: f64 = 1e-6;
 /// Stream of the random matrix.
 const STREAM: u64 = 50;
 
@@ -99,11 +99,7 @@ impl Compatibility {
     }
 
     /// The maps for the rows and columns of A.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a matrix without entries, or one that is not square where there is no compatibility;
-    /// [`Error::Param`] for a width out of range; [`Error::NotFinite`]; [`Error::Interrupted`].
-    pub fn maps<T: Scalar>(&self, a: &Samples<T>, run: &Run) -> Result<Maps<T>> {
+    fn maps<T: Scalar>(&self, a: &Samples<T>, run: &Run) -> Result<Maps<T>> {
         let width = self.check(a)?;
         match (self.kind, width) {
             (Compat::None, _) => Ok(Maps::default()),
@@ -120,7 +116,8 @@ impl Compatibility {
             return Err(Error::shape("the matrix", "at least 1 x 1", format!("{n} x {m}")));
         }
         if self.kind == Compat::None {
-            return not_square(n, m, self.width);
+            let refused = |q| Err(Error::param("compat-width", q, "left out without a compatibility matrix"));
+            return self.width.map_or(Ok(None), refused);
         }
         let (side, what) = (n.min(m), "compat-width");
         match (self.kind, self.width) {
@@ -139,26 +136,19 @@ impl Compatibility {
     }
 }
 
-fn not_square(n: usize, m: usize, width: Option<usize>) -> Result<Option<usize>> {
-    if n != m {
-        let square = "square, so that its rows can be compared with its columns";
-        return Err(Error::shape("the matrix", square, format!("{n} x {m}")));
-    }
-    match width {
-        Some(q) => Err(Error::param("compat-width", q, "left out without a compatibility matrix")),
-        None => Ok(None),
-    }
-}
-
 impl<T: Scalar> Dataset<T> {
     /// The rows of a matrix of any shape against its columns, made comparable by a compatibility matrix.
     ///
     /// The maps stay with the samples, so that new rows and columns take the same way.
     ///
     /// # Errors
-    /// Those of [`Compatibility::maps`].
+    /// [`Error::Shape`] for a matrix without entries, or one that is not square where there is no compatibility;
+    /// [`Error::Param`] for a width out of range; [`Error::NotFinite`]; [`Error::Interrupted`].
     pub fn from_matrix_with(a: Samples<T>, compatibility: &Compatibility, run: &Run) -> Result<Self> {
         let maps = compatibility.maps(&a, run)?;
+        if compatibility.kind == Compat::None {
+            return Dataset::from_matrix(a);
+        }
         let columns = a.transpose();
         let z = maps.apply(Side::Col, columns.as_ref()).map_or(columns, Samples::Dense);
         let x = maps.apply(Side::Row, a.as_ref()).map_or(a, Samples::Dense);

@@ -124,11 +124,7 @@ impl<T: Scalar> Dataset<T> {
 /// Samples scaled to unit length, |x_i| = 1; samples of length zero stay.
 pub fn unit_rows<T: Scalar>(samples: Samples<T>) -> Samples<T> {
     match samples {
-        Samples::Dense(mut m) => {
-            let factors: Vec<T> = m.row_iter().map(|row| to_unit(row.norm_l2())).collect();
-            m.col_iter_mut().for_each(|col| col.iter_mut().zip(&factors).for_each(|(v, f)| *v *= *f));
-            Samples::Dense(m)
-        }
+        Samples::Dense(m) => Samples::Dense(to_unit_rows(m)),
         Samples::Sparse(mut s) => {
             for i in 0..s.nrows() {
                 let (_, values) = s.row_mut(i);
@@ -140,6 +136,13 @@ pub fn unit_rows<T: Scalar>(samples: Samples<T>) -> Samples<T> {
             Samples::Sparse(s)
         }
     }
+}
+
+/// The matrix with rows of unit length; rows of zeros stay.
+pub(crate) fn to_unit_rows<T: Scalar>(mut m: Mat<T>) -> Mat<T> {
+    let factors: Vec<T> = m.row_iter().map(|row| to_unit(row.norm_l2())).collect();
+    m.col_iter_mut().for_each(|col| col.iter_mut().zip(&factors).for_each(|(v, f)| *v *= *f));
+    m
 }
 
 fn to_unit<T: Scalar>(length: T) -> T {

@@ -201,6 +201,8 @@ impl Summary {
 fn sizes(clusters: &[u32]) -> String {
     let count = clusters.iter().max().map_or(0, |c| *c as usize + 1);
     let mut sizes = vec![0usize; count];
-    clusters.iter().for_each(|c| sizes[*c as usize] += 1);
+    for &cluster in clusters {
+        sizes[cluster as usize] += 1;
+    }
     format!("{count} of size {}", sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }

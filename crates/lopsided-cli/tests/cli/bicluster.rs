@@ -10,8 +10,8 @@ fn blocks(scratch: &Scratch) {
         let _ = writeln!(csv, "{}", (0..10).map(|j| value(j).to_string()).collect::<Vec<_>>().join(","));
     }
     scratch.write("a.csv", csv);
-    let labels: String = (0..24).map(|i| format!("{i},kind{}\n", i % 3)).collect();
-    scratch.write("labels.csv", format!("node,label\n{labels}"));
+    let labels: Vec<String> = (0..24).map(|i| format!("{i},kind{}", i % 3)).collect();
+    scratch.write("labels.csv", format!("node,label\n{}\n", labels.join("\n")));
 }
 
 const PLAIN: &str =

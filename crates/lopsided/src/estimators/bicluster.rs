@@ -1,7 +1,7 @@
 use super::kmeans::KMeans;
 use super::{KernelSvd, KernelSvdModel};
 use crate::compat::{Compat, Compatibility};
-use crate::dataset::{Dataset, unit_rows};
+use crate::dataset::{Dataset, to_unit_rows, unit_rows};
 use crate::error::{Error, Result};
 use crate::kernel::Gamma;
 use crate::samples::{Samples, Side};
@@ -15,7 +15,7 @@ use faer::Mat;
 /// kernel matrix are features of the rows, the right ones features of the columns.
 ///
 /// # Errors
-/// Those of [`KernelSvd::fit`] and [`Compatibility::maps`], and [`Error::Param`] for impossible numbers of clusters.
+/// Those of [`KernelSvd::fit`] and [`Dataset::from_matrix_with`], and [`Error::Param`] for impossible numbers of clusters.
 ///
 /// # Example
 /// ```
@@ -134,10 +134,7 @@ impl Biclustering {
     fn features<T: Scalar>(&self, svd: &KernelSvdModel<T>, side: Side) -> Mat<f64> {
         let embedding = svd.embedding(side);
         let features = Mat::from_fn(embedding.nrows(), embedding.ncols(), |i, j| embedding[(i, j)].as_f64());
-        match unit_rows(Samples::Dense(features.clone())) {
-            Samples::Dense(unit) if self.unit_features => unit,
-            _ => features,
-        }
+        if self.unit_features { to_unit_rows(features) } else { features }
     }
 }
 
