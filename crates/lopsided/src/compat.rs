@@ -27,7 +27,7 @@ const TOLERANCE: f64 = 1e-6;
 const STREAM: u64 = 50;
 
 /// The matrix C that makes rows x (width M) and columns z (width N) of an N×M matrix A = U·S·Vᵀ comparable
-/// ([KSVD] Remark 2.3, Algorithm 1).
+/// (\[KSVD\] Remark 2.3, Algorithm 1).
 ///
 /// | choice | M ≥ N | N ≥ M | linear kernel |
 /// | --- | --- | --- | --- |

@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::Mat;
 
-/// Clusters the rows and the columns of a matrix at once: k-means on both sides of a kernel SVD ([KSVD] Section 4.2).
+/// Clusters the rows and the columns of a matrix at once: k-means on both sides of a kernel SVD (\[KSVD\] Section 4.2).
 ///
 /// The rows of A are compared with its columns through a [`Compat`] matrix; the leading left singular vectors of the
 /// kernel matrix are features of the rows, the right ones features of the columns.
