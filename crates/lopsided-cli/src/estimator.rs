@@ -1,31 +1,42 @@
 //! From options to the estimator.
 
-use crate::args::{EmbedArgs, KernelArgs, SolverArgs};
+use crate::args::{CompatArgs, KernelArgs, SolverArgs};
 use crate::context::Context;
 use lopsided::kernel::{Gamma, KernelSpec, kernels};
 use lopsided::registry::Params;
-use lopsided::{Error, KernelSvd, Result, Scalar, landmarks, svd};
+use lopsided::{Compat, Compatibility, Error, KernelSvd, Result, Scalar, landmarks, svd};
 
 /// Components when the user does not say, fewer where there are fewer samples.
 const DEFAULT_RANK: usize = 16;
 
 /// The estimator of the options, with kernel and solver checked before any file is read.
-pub(crate) fn from_args<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<KernelSvd> {
-    let (kernel, gamma) = kernel::<T>(&args.kernel)?;
-    let solver_params = solver_params::<T>(&args.solver)?;
-    svd::solver::<T>(&args.solver.solver, &solver_params)?;
+pub(crate) fn from_args<T: Scalar>(args: &KernelArgs, solver: &SolverArgs, context: &Context) -> Result<KernelSvd> {
+    let (kernel, gamma) = kernel::<T>(args)?;
+    let solver_params = solver_params::<T>(solver)?;
+    svd::solver::<T>(&solver.solver, &solver_params)?;
     Ok(KernelSvd {
         kernel,
         gamma,
-        gamma_factor: args.kernel.gamma_factor.unwrap_or(1.0),
-        rank: args.solver.rank.unwrap_or(DEFAULT_RANK),
-        solver: args.solver.solver.clone(),
+        gamma_factor: args.gamma_factor.unwrap_or(1.0),
+        rank: solver.rank.unwrap_or(DEFAULT_RANK),
+        solver: solver.solver.clone(),
         solver_params,
-        center: args.kernel.center,
-        scaling: args.solver.scaling,
-        operator: args.solver.operator,
+        center: args.center,
+        scaling: solver.scaling,
+        operator: solver.operator,
         memory: context.global.memory,
     })
+}
+
+/// The compatibility matrix of the options.
+pub(crate) fn compat(args: &CompatArgs, default: Compat) -> Result<Compatibility> {
+    let kind = args.compat.unwrap_or(default);
+    match args.compat_width {
+        Some(width) if kind == Compat::None => {
+            Err(Error::param("compat-width", width, "left out without --compat pinv, pca or random"))
+        }
+        width => Ok(Compatibility { kind, width }),
+    }
 }
 
 fn solver_params<T: Scalar>(args: &SolverArgs) -> Result<Params> {

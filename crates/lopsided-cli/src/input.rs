@@ -1,10 +1,11 @@
 //! From options and files to samples.
 
-use crate::args::{EmbedArgs, GraphArgs, Normalize, ReadArgs};
+use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, Normalize, ReadArgs};
+use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
 use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
-use lopsided::{Dataset, Error, Graph, GraphRule, Scalar, Target};
+use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar, Target};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -18,19 +19,46 @@ pub(crate) struct Loaded<T> {
 type Labels = [(String, String)];
 
 /// What `embed` works on.
-pub(crate) fn load<T: Scalar>(args: &EmbedArgs, seed: u64) -> Result<Loaded<T>> {
+pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> {
+    let compat = estimator::compat(&args.compat, Compat::None)?;
+    if args.cols.is_some() {
+        refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;
+    }
     let labels = args.graph.labels.as_deref().map(read_labels).transpose()?;
     let options = ReadOptions { nodes: node_ids(&args.graph, labels.as_deref())?, ..options(&args.read) };
     let mut loaded = match (read(&args.input, &options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
-        (Input::Graph(graph, notes), None) => from_graph(&graph, notes, &args.graph, seed)?,
+        (Input::Graph(graph, notes), None) => {
+            refuse(compat.kind, "none for a graph, whose rows and columns have the same coordinates")?;
+            from_graph(&graph, notes, &args.graph, run.seed)?
+        }
         (Input::Table(table), Some(cols)) => two_sided(&args.input, table, cols, &options)?,
-        (Input::Table(table), None) => from_table(&args.input, table, args.kernel.kernel == "precomputed")?,
+        (Input::Table(table), None) if args.kernel.kernel == "precomputed" => {
+            refuse(compat.kind, "none for a precomputed kernel, which compares nothing")?;
+            from_table(&args.input, table, |samples| Ok(Dataset::new(samples)))?
+        }
+        (Input::Table(table), None) => from_table(&args.input, table, |samples| comparable(samples, &compat, run))?,
     };
     if let (Some(labels), Some(path)) = (labels, &args.graph.labels) {
         loaded.data.y = Some(classes(path, &loaded.data, &labels)?);
     }
     Ok(loaded)
+}
+
+/// The matrix that `bicluster` works on, as row samples.
+pub(crate) fn matrix<T: Scalar>(args: &BiclusterArgs) -> Result<Loaded<T>> {
+    let labels = args.labels.as_deref().map(read_labels).transpose()?;
+    let Input::Table(table) = read(&args.matrix, &options(&args.read))? else { return Err(not_a_table(&args.matrix)) };
+    let mut loaded = from_table(&args.matrix, table, |samples| Ok(Dataset::new(samples)))?;
+    if let (Some(labels), Some(path)) = (labels, &args.labels) {
+        loaded.data.y = Some(classes(path, &loaded.data, &labels)?);
+    }
+    Ok(loaded)
+}
+
+/// The error about a compatibility matrix where there is nothing to make compatible.
+fn refuse(kind: Compat, allowed: &str) -> lopsided::Result<()> {
+    if kind == Compat::None { Ok(()) } else { Err(Error::param("compat", kind, allowed)) }
 }
 
 /// The part of the reading options that all commands share.
@@ -73,21 +101,26 @@ fn from_graph<T: Scalar>(graph: &Graph, mut notes: Vec<String>, args: &GraphArgs
     Ok(Loaded { data: Dataset::from_graph(&capped, &rule)?, notes })
 }
 
-fn from_table<T: Scalar>(path: &Path, table: Table<T>, precomputed: bool) -> Result<Loaded<T>> {
+fn from_table<T: Scalar>(
+    path: &Path,
+    table: Table<T>,
+    dataset: impl FnOnce(Samples<T>) -> Result<Dataset<T>>,
+) -> Result<Loaded<T>> {
     table.samples.check_finite(&path.display().to_string())?;
     let labels = table.target.map(|(_, target)| target);
-    let data = if precomputed { Dataset::new(table.samples) } else { square(table.samples)? };
-    let col_ids = if table.columns.as_ref().is_some_and(|c| c.len() == data.x.width()) { table.columns } else { None };
-    Ok(Loaded { data: Dataset { y: labels, col_ids, ..data }, notes: table.notes })
+    let col_ids = table.columns.filter(|names| names.len() == table.samples.width());
+    Ok(Loaded { data: Dataset { y: labels, col_ids, ..dataset(table.samples)? }, notes: table.notes })
 }
 
-fn square<T: Scalar>(samples: lopsided::Samples<T>) -> Result<Dataset<T>> {
-    Dataset::from_matrix(samples).map_err(|error| {
-        hinted(
-            error,
-            "give the column samples with --cols FILE, or take --kernel precomputed if the matrix is G itself",
-        )
-    })
+fn comparable<T: Scalar>(samples: Samples<T>, compat: &Compatibility, run: &Run) -> Result<Dataset<T>> {
+    let hint = "make rows and columns comparable with --compat pca, give the column samples with --cols FILE, or take \
+                --kernel precomputed if the matrix is G itself";
+    Dataset::from_matrix_with(samples, compat, run).map_err(|error| with_shape_hint(error, hint))
+}
+
+/// Adds what can be done about a matrix whose rows and columns cannot be compared.
+pub(crate) fn with_shape_hint(error: Error, hint: &str) -> anyhow::Error {
+    if matches!(error, Error::Shape { .. }) { hinted(error, hint) } else { error.into() }
 }
 
 fn two_sided<T: Scalar>(path: &Path, rows: Table<T>, cols: &Path, options: &ReadOptions) -> Result<Loaded<T>> {

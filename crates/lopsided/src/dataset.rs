@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphFrame, GraphRule};
 use crate::samples::{Samples, Side};
 use crate::scalar::Scalar;
+use faer::Mat;
 
 /// What is to be predicted, one value per row sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,27 @@ pub enum Target {
     },
     /// Real values; NaN where unknown.
     Values(Vec<f64>),
+}
+
+/// Linear maps from the raw rows and columns of a matrix to coordinates that both sides share; `None`: as they are.
+///
+/// A raw row x of width M becomes x·`rows`, a raw column z of width N becomes z·`cols` (see [`crate::Compat`]).
+#[derive(Clone, Debug, Default)]
+pub struct Maps<T> {
+    /// M×q.
+    pub rows: Option<Mat<T>>,
+    /// N×q.
+    pub cols: Option<Mat<T>>,
+}
+
+impl<T: Scalar> Maps<T> {
+    /// The map of one side.
+    pub fn side(&self, side: Side) -> Option<&Mat<T>> {
+        match side {
+            Side::Row => self.rows.as_ref(),
+            Side::Col => self.cols.as_ref(),
+        }
+    }
 }
 
 /// Row samples X, column samples Z and what is known about them.
@@ -36,12 +58,14 @@ pub struct Dataset<T> {
     pub col_ids: Option<Vec<String>>,
     /// The graph the samples come from.
     pub frame: Option<GraphFrame>,
+    /// How raw rows and columns became the samples.
+    pub maps: Maps<T>,
 }
 
 impl<T: Scalar> Dataset<T> {
     /// Row samples alone.
     pub fn new(x: Samples<T>) -> Self {
-        Dataset { x, z: None, y: None, row_ids: None, col_ids: None, frame: None }
+        Dataset { x, z: None, y: None, row_ids: None, col_ids: None, frame: None, maps: Maps::default() }
     }
 
     /// Two sample sets.
@@ -61,6 +85,7 @@ impl<T: Scalar> Dataset<T> {
             row_ids: Some(ids.clone()),
             col_ids: Some(ids.clone()),
             frame: Some(GraphFrame { rule: rule.clone(), ids, sums }),
+            maps: Maps::default(),
         })
     }
 
@@ -93,5 +118,52 @@ impl<T: Scalar> Dataset<T> {
             Side::Col => &self.col_ids,
         };
         ids.as_ref().map_or_else(|| index.to_string(), |names| names[index].clone())
+    }
+}
+
+/// Samples scaled to unit length, |x_i| = 1; samples of length zero stay.
+pub fn unit_rows<T: Scalar>(samples: Samples<T>) -> Samples<T> {
+    match samples {
+        Samples::Dense(m) => Samples::Dense(to_unit_rows(m)),
+        Samples::Sparse(mut s) => {
+            for i in 0..s.nrows() {
+                let (_, values) = s.row_mut(i);
+                let factor = to_unit(faer::ColRef::from_slice(values).norm_l2());
+                for v in values {
+                    *v *= factor;
+                }
+            }
+            Samples::Sparse(s)
+        }
+    }
+}
+
+/// The matrix with rows of unit length; rows of zeros stay.
+pub(crate) fn to_unit_rows<T: Scalar>(mut m: Mat<T>) -> Mat<T> {
+    let factors: Vec<T> = m.row_iter().map(|row| to_unit(row.norm_l2())).collect();
+    m.col_iter_mut().for_each(|col| col.iter_mut().zip(&factors).for_each(|(v, f)| *v *= *f));
+    m
+}
+
+fn to_unit<T: Scalar>(length: T) -> T {
+    if length > T::zero() { length.recip() } else { T::one() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Csr;
+
+    #[test]
+    fn rows_get_unit_length_and_zero_rows_stay() {
+        let csr = Csr::from_triplets(3, 2, &[(0, 0, 3.0), (0, 1, 4.0), (2, 1, -2.0)]);
+        let expected = faer::mat![[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]];
+        for samples in [Samples::Dense(csr.to_dense()), Samples::Sparse(csr)] {
+            let unit = match unit_rows(samples) {
+                Samples::Dense(m) => m,
+                Samples::Sparse(s) => s.to_dense(),
+            };
+            assert!((unit - &expected).norm_max() < 1e-15);
+        }
     }
 }

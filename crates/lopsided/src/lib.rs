@@ -21,6 +21,7 @@
 #![allow(non_snake_case)] // matrices keep the letters of the papers
 
 pub mod archive;
+pub mod compat;
 pub mod dataset;
 pub mod error;
 pub mod estimators;
@@ -41,9 +42,10 @@ pub mod svd;
 pub mod synth;
 pub mod watch;
 
-pub use dataset::{Dataset, Target};
+pub use compat::{Compat, Compatibility};
+pub use dataset::{Dataset, Maps, Target};
 pub use error::{Error, Result};
-pub use estimators::{KernelSvd, KernelSvdModel, Scaling};
+pub use estimators::{Biclustering, BiclusteringModel, KMeans, KernelSvd, KernelSvdModel, Scaling};
 pub use faer::{Mat, MatRef};
 pub use graph::{Graph, GraphRule, Links};
 pub use samples::{Csr, Samples, SamplesRef, Side};

@@ -1,5 +1,9 @@
 //! How good a result is, and the split of the data it is measured on.
 
+mod clusters;
+
+pub use clusters::{adjusted_rand_index, coherence, normalized_mutual_information};
+
 use crate::scalar::Scalar;
 use faer::MatRef;
 use rand::SeedableRng;

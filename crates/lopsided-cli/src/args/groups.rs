@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use lopsided::operator::OperatorChoice;
-use lopsided::{Links, Scaling};
+use lopsided::{Compat, Links, Scaling};
 use std::path::PathBuf;
 
 /// How files are read.
@@ -68,6 +68,18 @@ pub(crate) enum Normalize {
     None,
 }
 
+/// How rows and columns of a matrix become comparable.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Compatibility")]
+pub(crate) struct CompatArgs {
+    /// Brings rows and columns of a matrix to the same coordinates: pinv, pca, random or none.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) compat: Option<Compat>,
+    /// Number of those coordinates; chosen by size if not given.
+    #[arg(long, value_name = "Q")]
+    pub(crate) compat_width: Option<usize>,
+}
+
 /// The kernel and its parameters.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Kernel")]
@@ -75,7 +87,7 @@ pub(crate) struct KernelArgs {
     /// Kernel; `lopsided list kernels` shows all with formulas.
     #[arg(long, value_name = "NAME", default_value = "sne")]
     pub(crate) kernel: String,
-    /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale.
+    /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale; median for `bicluster`.
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     pub(crate) gamma: Option<String>,
     /// Multiplies the bandwidth: gamma is divided by K².
@@ -99,7 +111,7 @@ pub(crate) struct KernelArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Computation")]
 pub(crate) struct SolverArgs {
-    /// Number of components; 16 by default, fewer where the data have fewer samples.
+    /// Number of components; 16 by default (`bicluster`: 20), fewer where the data have fewer samples.
     #[arg(long, value_name = "R")]
     pub(crate) rank: Option<usize>,
     /// Solver; `lopsided list solvers` shows all.

@@ -1,8 +1,10 @@
 //! Options as the user writes them.
 
+mod bicluster;
 mod groups;
 
-pub(crate) use groups::{GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+pub(crate) use bicluster::BiclusterArgs;
+pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
 
 use crate::memory;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -33,6 +35,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Embed a graph, a matrix or two sample sets: one set of features for rows, one for columns.
     Embed(Box<EmbedArgs>),
+    /// Cluster the rows and the columns of a matrix at once.
+    Bicluster(Box<BiclusterArgs>),
     /// Place new rows and new columns with a saved model.
     Transform(TransformArgs),
     /// Say what a model file holds.
@@ -99,6 +103,8 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
+    pub(crate) compat: CompatArgs,
+    #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
@@ -112,12 +118,13 @@ pub(crate) struct EmbedArgs {
 const EMBED_HELP: &str = "Examples:
   lopsided embed edges.csv --rank 32 --rows-out in.csv --cols-out out.csv --model graph.model
   lopsided embed ratings.npy --kernel precomputed --rank 10 --json
+  lopsided embed documents.mtx --compat pca --kernel rbf --gamma median --center
   lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median
   lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv.gz --dry-run
 
 A graph gives each node two places: by arriving links (rows) and by leaving links (columns).
-A square matrix is embedded by its rows against its columns.
+A matrix is embedded by its rows against its columns; unless it is square, --compat makes them comparable.
 With --kernel precomputed the matrix itself is G and may have any shape.";
 
 #[derive(Debug, Args)]
@@ -139,6 +146,7 @@ const TRANSFORM_HELP: &str = "Examples:
   lopsided transform graph.model --rows new-edges.csv --cols new-edges.csv --out new.npy
 
 A table holds one new sample per row, as wide as the samples the model was made from.
+For the model of a matrix with --compat those are new rows of it, or new columns written as rows.
 For a model with --kernel precomputed that is a row of G, or a column of G written as a row.
 For the model of a graph, give an edge list with the links between new and known nodes.";
 

@@ -33,13 +33,22 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
     match family {
         Family::Kernels => ("kernels", lines(&kernels::<f64>())),
         Family::Solvers => ("solvers", lines(&solvers::<f64>())),
-        Family::Estimators => ("estimators", vec![("kernel-svd", KERNEL_SVD, &["rank", "kernel", "solver"])]),
+        Family::Estimators => (
+            "estimators",
+            vec![
+                ("kernel-svd", KERNEL_SVD, &["rank", "kernel", "solver"]),
+                ("bicluster", BICLUSTER, &["row-clusters"]),
+            ],
+        ),
         Family::Samplers => ("samplers", lines(&samplers::<f64>())),
         Family::Learners => ("learners", Vec::new()),
     }
 }
 
 const KERNEL_SVD: &str = "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns (command: embed)";
+
+const BICLUSTER: &str =
+    "k-means on both sides of a kernel SVD of a matrix: clusters of rows and of columns (command: bicluster)";
 
 fn lines<B: ?Sized>(entries: &[Entry<B>]) -> Vec<Line> {
     entries.iter().map(|entry| (entry.name, entry.about, entry.params)).collect()

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+mod bicluster;
 mod completions;
 mod demo;
 mod embed;
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
     let result = match &cli.command {
         Command::Demo(args) => demo::run(args, &context),
         Command::Embed(args) => embed::run(args, &context),
+        Command::Bicluster(args) => bicluster::run(args, &context),
         Command::Transform(args) => transform::run(args, &context),
         Command::Inspect(args) => inspect::run(args, &context),
         Command::List(args) => list::run(args, &context),

@@ -1,6 +1,7 @@
 //! The command line through its binary.
 
 mod bad_input;
+mod bicluster;
 mod embed;
 mod interrupt;
 mod other_commands;

@@ -1,6 +1,6 @@
 use super::extended;
 use crate::archive::Archive;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Maps};
 use crate::error::{Error, Result};
 use crate::graph::GraphFrame;
 use crate::kernel::{Gamma, Kernel, KernelSpec};
@@ -18,6 +18,8 @@ use std::str::FromStr;
 
 /// Name in saved files and listings.
 const NAME: &str = "kernel-svd";
+/// Names of the arrays with the compatibility maps.
+const MAPS: [(&str, Side); 2] = [("compat.rows", Side::Row), ("compat.cols", Side::Col)];
 
 /// Powers of the singular values that scale embeddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -353,9 +355,12 @@ impl<T: Scalar> KernelSvdModel<T> {
         scaled(vectors.as_ref(), &self.svd.sigma, self.scaling.power())
     }
 
-    /// Embedding of new row samples: k(x, Z)·V·Σ^(p−1). For a precomputed kernel the samples are rows of G.
+    /// Embedding of new row samples: k(x, Z)·V·Σ^(p−1). For a precomputed kernel the samples are rows of G, for a model
+    /// with a compatibility matrix raw rows of the matrix.
     pub fn project_rows(&self, rows: SamplesRef<'_, T>, run: &Run) -> Result<Mat<T>> {
         self.check_new(rows, Side::Row)?;
+        let mapped = self.data.maps.apply(Side::Row, rows);
+        let rows = mapped.as_ref().map_or(rows, |m| SamplesRef::Dense(m.as_ref()));
         let kernel = self.kernel.build::<T>()?;
         let matrix = KernelMatrix {
             blocks_suffice: self.svd.extension.is_some(),
@@ -375,9 +380,12 @@ impl<T: Scalar> KernelSvdModel<T> {
         }
     }
 
-    /// Embedding of new column samples: k(X, z)ᵀ·U·Σ^(p−1). For a precomputed kernel each sample is a column of G.
+    /// Embedding of new column samples: k(X, z)ᵀ·U·Σ^(p−1). For a precomputed kernel each sample is a column of G, for a
+    /// model with a compatibility matrix a raw column of the matrix.
     pub fn project_cols(&self, cols: SamplesRef<'_, T>, run: &Run) -> Result<Mat<T>> {
         self.check_new(cols, Side::Col)?;
+        let mapped = self.data.maps.apply(Side::Col, cols);
+        let cols = mapped.as_ref().map_or(cols, |m| SamplesRef::Dense(m.as_ref()));
         let kernel = self.kernel.build::<T>()?;
         let transposed = kernel.is_precomputed().then(|| cols.to_owned().transpose());
         let x = transposed.as_ref().map_or(self.data.x.as_ref(), Samples::as_ref);
@@ -430,7 +438,8 @@ impl<T: Scalar> KernelSvdModel<T> {
             Side::Row => ("the width of the new rows", m),
             Side::Col => ("the width of the new columns", n),
         };
-        let expected = if self.kernel.name == "precomputed" { precomputed } else { self.data.x.width() };
+        let plain = if self.kernel.name == "precomputed" { precomputed } else { self.data.x.width() };
+        let expected = self.data.maps.side(side).map_or(plain, Mat::nrows);
         if samples.width() != expected {
             return Err(Error::shape(what, expected, samples.width()));
         }
@@ -463,6 +472,11 @@ impl<T: Scalar> KernelSvdModel<T> {
             archive.set_vector("means.rows", &means.rows);
             archive.set_vector("means.cols", &means.cols);
             archive.set_vector("means.all", &[means.all]);
+        }
+        for (name, side) in MAPS {
+            if let Some(map) = self.data.maps.side(side) {
+                archive.set_matrix(name, map.as_ref());
+            }
         }
         for (name, ids) in [("row_ids", &self.data.row_ids), ("col_ids", &self.data.col_ids)] {
             if let Some(ids) = ids {
@@ -503,6 +517,8 @@ impl<T: Scalar> KernelSvdModel<T> {
             (Some(rule), Some(ids)) => Some(GraphFrame { rule, ids: ids.clone(), sums: archive.vector("graph.sums")? }),
             _ => None,
         };
+        let [rows, cols] = MAPS.map(|(name, _)| archive.has(name).then(|| archive.matrix(name)).transpose());
+        let maps = Maps { rows: rows?, cols: cols? };
         let optional = |name: &str| if archive.has(name) { archive.vector(name).map(Some) } else { Ok(None) };
         let means = match optional("means.rows")? {
             Some(rows) => {
@@ -527,7 +543,7 @@ impl<T: Scalar> KernelSvdModel<T> {
             normalizer: optional("normalizer")?,
             sampled_cols: archive.field("normalizer_cols")?,
             means,
-            data: Dataset { x, z, y: None, row_ids, col_ids, frame },
+            data: Dataset { x, z, y: None, row_ids, col_ids, frame, maps },
         };
         model.check_consistent(archive)?;
         Ok(model)
@@ -544,6 +560,7 @@ impl<T: Scalar> KernelSvdModel<T> {
             && self.data.x.count() == n
             && cols == m
             && (precomputed || self.data.x.width() == self.data.cols().width())
+            && MAPS.iter().all(|(_, side)| self.data.maps.side(*side).is_none_or(|m| m.ncols() == self.data.x.width()))
             && self.normalizer.as_ref().is_none_or(|v| v.len() == n)
             && self.sampled_cols.as_ref().is_none_or(|v| !v.is_empty() && v.iter().all(|j| *j < m))
             && self.svd.extension.as_ref().is_none_or(|e| extended::fits(e, (n, m), rank))

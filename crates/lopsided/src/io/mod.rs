@@ -50,7 +50,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 pub use ids::{read_ids, read_labels};
-pub use write::write_matrix;
+pub use write::{write_clusters, write_matrix};
 
 /// A result whose error is a reason; the caller knows the place.
 type Reasoned<T> = std::result::Result<T, String>;

@@ -36,6 +36,22 @@ pub fn write_matrix<T: Scalar>(path: &Path, ids: &[String], values: MatRef<'_, T
     }
 }
 
+/// Writes `id,cluster` lines under a header, whole or not at all.
+pub fn write_clusters(path: &Path, ids: &[String], clusters: &[u32]) -> Result<()> {
+    if ids.len() != clusters.len() {
+        return Err(Error::shape("the number of ids", clusters.len(), ids.len()));
+    }
+    let fill = |out: &mut dyn Write| -> std::io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(["id", "cluster"])?;
+        for (id, cluster) in ids.iter().zip(clusters) {
+            writer.write_record([id.as_str(), &cluster.to_string()])?;
+        }
+        writer.flush()
+    };
+    write_atomically(path, |out| fill(out).map_err(|e| Error::io(path, e)))
+}
+
 fn write_npy<T: Scalar>(out: &mut dyn Write, values: MatRef<'_, T>) -> std::io::Result<()> {
     let (rows, cols) = (values.nrows(), values.ncols());
     let mut header = format!("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({rows}, {cols}), }}", T::BYTES);

@@ -18,6 +18,7 @@ pub use dense::DenseOperator;
 pub use kernel::KernelOperator;
 pub use plan::{OperatorChoice, OperatorKind, OperatorPlan, available_memory};
 pub use product::ProductOperator;
+pub(crate) use product::multiply;
 pub use scaled::Scaled;
 pub use sparse::{RankOne, SparseOperator};
 pub use submatrix::Submatrix;

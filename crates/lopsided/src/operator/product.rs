@@ -73,7 +73,7 @@ fn gather<T: Scalar>(samples: SamplesRef<'_, T>, transpose: Option<&Csr<T>>, v: 
 }
 
 /// out ← samples·h.
-fn multiply<T: Scalar>(samples: SamplesRef<'_, T>, h: MatRef<'_, T>, mut out: MatMut<'_, T>) {
+pub(crate) fn multiply<T: Scalar>(samples: SamplesRef<'_, T>, h: MatRef<'_, T>, mut out: MatMut<'_, T>) {
     match samples {
         SamplesRef::Sparse(s) => sparse::multiply(s, h, None, out),
         SamplesRef::Dense(m) => {

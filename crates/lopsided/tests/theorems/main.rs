@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stderr, reason = "tests say when they are skipped")]
 
+mod compat;
 mod kernels;
 mod model;
 mod naive;

@@ -1,10 +1,11 @@
 //! Reference values on real data, read from the folder named by `LOPSIDED_DATA`; without it the tests say "skipped".
 
 use lopsided::graph::Graph;
-use lopsided::io::{Input, ReadOptions, read};
+use lopsided::io::{Input, ReadOptions, read, read_labels};
 use lopsided::kernel::Gamma;
+use lopsided::metrics::{coherence, normalized_mutual_information};
 use lopsided::operator::OperatorChoice;
-use lopsided::{Dataset, GraphRule, KernelSvd, Mat, Run};
+use lopsided::{Biclustering, Dataset, GraphRule, KernelSvd, Mat, Run};
 use std::path::PathBuf;
 
 fn graph(set: &str) -> Option<Graph> {
@@ -95,4 +96,26 @@ fn pubmed_sne_converges_although_thousands_of_values_coincide() {
     for (k, expected) in [(0, 1.441_600_86), (1, 0.593_434_99), (2, 0.593_351_12), (19, 0.572_463_26)] {
         assert!((sigma[k] - expected).abs() < 2e-8, "{k}: {} {expected}", sigma[k]);
     }
+}
+
+/// [KSVD] Section 4.2: rows of unit length, aligned pca, median gamma, centred, rank 20.
+#[test]
+fn acm_documents_are_clustered_into_their_classes() {
+    let Some(folder) = std::env::var_os("LOPSIDED_DATA").map(|f| PathBuf::from(f).join("acm")) else {
+        eprintln!("skipped: LOPSIDED_DATA is not set");
+        return;
+    };
+    if !folder.exists() {
+        eprintln!("skipped: there is no {}", folder.display());
+        return;
+    }
+    let Input::Table(table) = read::<f64>(&folder.join("features.mtx.gz"), &ReadOptions::default()).unwrap() else {
+        panic!("acm is not a matrix")
+    };
+    let labels = read_labels(&folder.join("labels.csv")).unwrap();
+    let truth: Vec<u32> = labels.iter().map(|(_, label)| label.parse().unwrap()).collect();
+    let model = Biclustering::new("rbf", 3, 3).fit(table.samples.clone(), &Run::default()).unwrap();
+    let nmi = normalized_mutual_information(&truth, &model.row_clusters);
+    assert!(nmi > 0.6, "{nmi}");
+    assert!(coherence(&table.samples, &model.col_clusters) > 0.0);
 }

@@ -24,12 +24,12 @@ pub(crate) fn run(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
-    let estimator = estimator::from_args::<T>(args, context)?;
+    let estimator = estimator::from_args::<T>(&args.kernel, &args.solver, context)?;
     if !args.dry_run {
         check_outputs(&args.outputs)?;
     }
     context.line.stage("reading");
-    let Loaded { data, notes } = input::load::<T>(args, context.run.seed)?;
+    let Loaded { data, notes } = input::load::<T>(args, &context.run)?;
     context.line.stage("planning");
     let estimator = KernelSvd { rank: estimator::rank(&args.solver, size(&estimator, &data)), ..estimator };
     let plan = estimator.plan(&data, &context.run)?;

@@ -1,0 +1,208 @@
+//! `lopsided bicluster`: clusters of the rows and of the columns of a matrix.
+
+use super::Outcome;
+use crate::args::{BiclusterArgs, Precision};
+use crate::context::Context;
+use crate::input::{self, Loaded};
+use crate::{estimator, memory, output, talk};
+use anyhow::Result;
+use lopsided::error::bytes;
+use lopsided::io::write_clusters;
+use lopsided::kernel::Gamma;
+use lopsided::metrics::{adjusted_rand_index, coherence, normalized_mutual_information};
+use lopsided::{Biclustering, BiclusteringModel, Compat, Dataset, Scalar, Side, Target};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Features when the user does not say, more for more clusters.
+const DEFAULT_RANK: usize = 20;
+
+const HINT: &str = "--compat pca makes the rows and columns of any matrix comparable";
+
+/// The result. The fields are those of `--json`.
+#[derive(Serialize)]
+struct Summary {
+    n: usize,
+    m: usize,
+    rank: usize,
+    kernel: String,
+    gamma: Option<f64>,
+    compat: String,
+    compat_width: usize,
+    centered: bool,
+    unit_rows: bool,
+    operator: String,
+    solver: String,
+    row_clusters: Vec<u32>,
+    col_clusters: Vec<u32>,
+    nmi: Option<f64>,
+    ari: Option<f64>,
+    coherence: f64,
+    converged: bool,
+    seconds: f64,
+    peak_bytes: Option<u64>,
+    precision: &'static str,
+    notes: Vec<String>,
+    files: Vec<PathBuf>,
+}
+
+/// Clusters in the wanted precision.
+pub(crate) fn run(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
+    match context.global.precision {
+        Precision::F64 => bicluster::<f64>(args, context),
+        Precision::F32 => bicluster::<f32>(args, context),
+    }
+}
+
+fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
+    let estimator = from_args::<T>(args, context)?;
+    check_outputs(args)?;
+    context.line.stage("reading");
+    let Loaded { data, mut notes } = input::matrix::<T>(args)?;
+    let estimator = estimator.with_rank(rank(args, &data));
+    context.line.stage("clustering");
+    let model = estimator.fit(data.x.clone(), &context.run).map_err(|error| input::with_shape_hint(error, HINT))?;
+    let scores = scores(&data, &model, &mut notes);
+    context.line.stage("writing");
+    write(args, &data, &model)?;
+    let mut summary = Summary::of(&estimator, &model, scores, notes);
+    summary.coherence = coherence(&data.x, &model.col_clusters);
+    summary.files = [&args.row_labels_out, &args.col_labels_out].into_iter().flatten().cloned().collect();
+    summary.seconds = context.seconds();
+    summary.show(context)?;
+    Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
+}
+
+fn from_args<T: Scalar>(args: &BiclusterArgs, context: &Context) -> lopsided::Result<Biclustering> {
+    let mut svd = estimator::from_args::<T>(&args.kernel, &args.solver, context)?;
+    if args.kernel.gamma.is_none() {
+        svd.gamma = Gamma::Median;
+    }
+    let default = if args.kernel.kernel == "precomputed" { Compat::None } else { Compat::Pca };
+    Ok(Biclustering {
+        row_clusters: args.row_clusters,
+        col_clusters: args.col_clusters.unwrap_or(args.row_clusters),
+        svd,
+        compat: estimator::compat(&args.compat, default)?,
+        unit_rows: !args.no_unit_rows,
+        unit_features: args.unit_features,
+        restarts: args.restarts,
+    })
+}
+
+/// The rank asked for, or max(20, K, L) where the matrix is large enough.
+fn rank<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>) -> usize {
+    let wanted = DEFAULT_RANK.max(args.row_clusters).max(args.col_clusters.unwrap_or(0));
+    args.solver.rank.unwrap_or_else(|| wanted.min(data.x.count()).min(data.x.width()))
+}
+
+fn check_outputs(args: &BiclusterArgs) -> lopsided::Result<()> {
+    let files: Vec<&PathBuf> = [&args.row_labels_out, &args.col_labels_out].into_iter().flatten().collect();
+    files.iter().try_for_each(|path| output::check(path))?;
+    output::check_distinct(&files)
+}
+
+fn write<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>, model: &BiclusteringModel<T>) -> lopsided::Result<()> {
+    let sides = [
+        (Side::Row, &args.row_labels_out, &model.row_clusters),
+        (Side::Col, &args.col_labels_out, &model.col_clusters),
+    ];
+    for (side, path, clusters) in sides {
+        let ids = || (0..clusters.len()).map(|i| data.id(side, i)).collect::<Vec<_>>();
+        path.as_ref().map_or(Ok(()), |path| write_clusters(path, &ids(), clusters))?;
+    }
+    Ok(())
+}
+
+/// NMI and ARI over the rows that have a label.
+fn scores<T: Scalar>(data: &Dataset<T>, model: &BiclusteringModel<T>, notes: &mut Vec<String>) -> Option<(f64, f64)> {
+    let codes = match data.y.as_ref()? {
+        Target::Classes { codes, .. } => codes,
+        Target::Values(_) => {
+            notes.push("the labels are real numbers, not classes, and are not compared with".into());
+            return None;
+        }
+    };
+    let known = codes.iter().zip(&model.row_clusters).filter_map(|(code, cluster)| Some(((*code)?, *cluster)));
+    let (truth, found): (Vec<u32>, Vec<u32>) = known.unzip();
+    let missing = codes.len() - truth.len();
+    if missing > 0 {
+        notes.push(format!("rows without a label do not count in NMI and ARI: {missing} of {}", codes.len()));
+    }
+    (!truth.is_empty()).then(|| (normalized_mutual_information(&truth, &found), adjusted_rand_index(&truth, &found)))
+}
+
+impl Summary {
+    fn of<T: Scalar>(
+        estimator: &Biclustering,
+        model: &BiclusteringModel<T>,
+        scores: Option<(f64, f64)>,
+        mut notes: Vec<String>,
+    ) -> Self {
+        let (svd, report, (n, m)) = (&model.svd, model.svd.report(), model.svd.size());
+        notes.extend(report.notes.iter().cloned());
+        Summary {
+            n,
+            m,
+            rank: svd.singular_values().len(),
+            kernel: svd.kernel.name.clone(),
+            gamma: svd.kernel.params.get("gamma"),
+            compat: estimator.compat.kind.to_string(),
+            compat_width: svd.data.x.width(),
+            centered: svd.is_centered(),
+            unit_rows: estimator.unit_rows,
+            operator: svd.operator.clone(),
+            solver: report.solver.clone(),
+            row_clusters: model.row_clusters.clone(),
+            col_clusters: model.col_clusters.clone(),
+            nmi: scores.map(|s| s.0),
+            ari: scores.map(|s| s.1),
+            coherence: 0.0,
+            converged: report.converged,
+            seconds: 0.0,
+            peak_bytes: memory::peak_bytes(),
+            precision: T::NAME,
+            notes,
+            files: Vec::new(),
+        }
+    }
+
+    fn show(&self, context: &Context) -> lopsided::Result<()> {
+        context.line.clear();
+        context.notes(&self.notes);
+        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let gamma = self.gamma.map(|gamma| format!(", gamma {}", talk::number(gamma))).unwrap_or_default();
+        let centered = if self.centered { ", centred" } else { "" };
+        let mut lines = vec![
+            ("size", format!("{} x {}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
+            ("kernel", format!("{}{gamma}{centered}", self.kernel)),
+            ("compatibility", format!("{}, {} coordinates", self.compat, self.compat_width)),
+            ("row clusters", sizes(&self.row_clusters)),
+            ("column clusters", sizes(&self.col_clusters)),
+        ];
+        if let (Some(nmi), Some(ari)) = (self.nmi, self.ari) {
+            lines.push(("agreement", format!("NMI {nmi:.3}, ARI {ari:.3}")));
+        }
+        lines.push(("coherence", talk::number(self.coherence)));
+        lines.push(("cost", format!("{:.2} s", self.seconds)));
+        lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
+        if !self.files.is_empty() {
+            let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+            lines.push(("written", files.join(", ")));
+        }
+        lines
+    }
+}
+
+/// How many samples each cluster has.
+fn sizes(clusters: &[u32]) -> String {
+    let count = clusters.iter().max().map_or(0, |c| *c as usize + 1);
+    let mut sizes = vec![0usize; count];
+    for &cluster in clusters {
+        sizes[cluster as usize] += 1;
+    }
+    format!("{count} of size {}", sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+}

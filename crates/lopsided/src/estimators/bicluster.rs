@@ -1,0 +1,185 @@
+use super::kmeans::KMeans;
+use super::{KernelSvd, KernelSvdModel};
+use crate::compat::{Compat, Compatibility};
+use crate::dataset::{Dataset, to_unit_rows, unit_rows};
+use crate::error::{Error, Result};
+use crate::kernel::Gamma;
+use crate::samples::{Samples, Side};
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+
+/// Clusters the rows and the columns of a matrix at once: k-means on both sides of a kernel SVD (\[KSVD\] Section 4.2).
+///
+/// The rows of A are compared with its columns through a [`Compat`] matrix; the leading left singular vectors of the
+/// kernel matrix are features of the rows, the right ones features of the columns.
+///
+/// # Errors
+/// Those of [`KernelSvd::fit`] and [`Dataset::from_matrix_with`], and [`Error::Param`] for impossible numbers of clusters.
+///
+/// # Example
+/// ```
+/// use lopsided::{Biclustering, Mat, Run, Samples};
+///
+/// // Rows 0–9 use columns 0–5, rows 10–19 columns 6–11.
+/// let a = Mat::from_fn(20, 12, |i, j| f64::from(u8::from((i < 10) == (j < 6))) + ((i * 5 + j * 3) % 7) as f64 / 50.0);
+/// let estimator = Biclustering::new("rbf", 2, 2).with_rank(4);
+/// let model = estimator.fit(Samples::Dense(a), &Run::default())?;
+/// assert_eq!(model.row_clusters[..10], [0; 10]);
+/// assert_eq!(model.col_clusters[6..], [1; 6]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Biclustering {
+    /// Clusters of the rows.
+    pub row_clusters: usize,
+    /// Clusters of the columns.
+    pub col_clusters: usize,
+    /// The features: kernel, rank, centring and solver.
+    pub svd: KernelSvd,
+    /// How rows and columns become comparable; must be `none` for the precomputed kernel.
+    pub compat: Compatibility,
+    /// Scales the rows of A to unit length first.
+    pub unit_rows: bool,
+    /// Scales each sample's features to unit length before clustering.
+    pub unit_features: bool,
+    /// Starts of k-means.
+    pub restarts: usize,
+}
+
+/// A fitted [`Biclustering`].
+#[derive(Clone, Debug)]
+pub struct BiclusteringModel<T> {
+    /// Cluster of each row.
+    pub row_clusters: Vec<u32>,
+    /// Cluster of each column.
+    pub col_clusters: Vec<u32>,
+    /// Where the features come from.
+    pub svd: KernelSvdModel<T>,
+}
+
+impl Biclustering {
+    /// Rank max(20, K, L), gamma by the median distance, centred, aligned `pca`, rows of unit length, 10 starts.
+    pub fn new(kernel: &str, row_clusters: usize, col_clusters: usize) -> Self {
+        let precomputed = kernel == "precomputed";
+        let svd = KernelSvd::new(kernel).with_gamma(Gamma::Median).with_center(!precomputed);
+        Biclustering {
+            row_clusters,
+            col_clusters,
+            svd: svd.with_rank(row_clusters.max(col_clusters).max(20)),
+            compat: Compatibility::new(if precomputed { Compat::None } else { Compat::Pca }),
+            unit_rows: true,
+            unit_features: false,
+            restarts: 10,
+        }
+    }
+
+    /// Number of features of each side.
+    pub fn with_rank(mut self, rank: usize) -> Self {
+        self.svd.rank = rank;
+        self
+    }
+
+    /// How rows and columns become comparable.
+    pub fn with_compat(mut self, compat: Compatibility) -> Self {
+        self.compat = compat;
+        self
+    }
+
+    /// Clusters the rows and columns of A.
+    ///
+    /// # Errors
+    /// See [`Biclustering`].
+    pub fn fit<T: Scalar>(&self, a: Samples<T>, run: &Run) -> Result<BiclusteringModel<T>> {
+        let data = self.dataset(a, run)?;
+        let svd = self.svd.fit(data, run)?;
+        let cluster = |side, clusters| {
+            let means = KMeans { restarts: self.restarts, ..KMeans::new(clusters) };
+            means.fit(self.features(&svd, side).as_ref(), run).map(|found| found.labels)
+        };
+        let row_clusters = cluster(Side::Row, self.row_clusters)?;
+        let col_clusters = cluster(Side::Col, self.col_clusters)?;
+        Ok(BiclusteringModel { row_clusters, col_clusters, svd })
+    }
+
+    /// The samples [`Biclustering::fit`] works on, checked and made comparable.
+    pub fn dataset<T: Scalar>(&self, a: Samples<T>, run: &Run) -> Result<Dataset<T>> {
+        self.check(a.count(), a.width())?;
+        a.check_finite("the matrix")?;
+        let a = if self.unit_rows { unit_rows(a) } else { a };
+        if self.svd.kernel.name == "precomputed" {
+            return Ok(Dataset::new(a));
+        }
+        Dataset::from_matrix_with(a, &self.compat, run)
+    }
+
+    fn check(&self, n: usize, m: usize) -> Result<()> {
+        for (name, clusters, what, most) in
+            [("row-clusters", self.row_clusters, "rows", n), ("col-clusters", self.col_clusters, "columns", m)]
+        {
+            if clusters == 0 || clusters > most {
+                return Err(Error::param(name, clusters, format!("between 1 and the number of {what}, {most}")));
+            }
+        }
+        if self.restarts == 0 {
+            return Err(Error::param("restarts", 0, "at least 1"));
+        }
+        if self.svd.kernel.name == "precomputed" && self.compat.kind != Compat::None {
+            let allowed = "none for a precomputed kernel, which compares nothing";
+            return Err(Error::param("compat", self.compat.kind, allowed));
+        }
+        Ok(())
+    }
+
+    fn features<T: Scalar>(&self, svd: &KernelSvdModel<T>, side: Side) -> Mat<f64> {
+        let embedding = svd.embedding(side);
+        let features = Mat::from_fn(embedding.nrows(), embedding.ncols(), |i, j| embedding[(i, j)].as_f64());
+        if self.unit_features { to_unit_rows(features) } else { features }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::adjusted_rand_index;
+    use crate::synth;
+
+    /// Three by two blocks with noise.
+    fn blocks(n: usize, m: usize) -> (Samples<f64>, Vec<u32>, Vec<u32>) {
+        let noise = synth::gaussian::<f64>(n, m, 4);
+        let (rows, cols): (Vec<u32>, Vec<u32>) =
+            ((0..n).map(|i| (i % 3) as u32).collect(), (0..m).map(|j| (j % 2) as u32).collect());
+        let level = [[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]];
+        let a = Mat::from_fn(n, m, |i, j| level[rows[i] as usize][cols[j] as usize] + 0.2 * noise[(i, j)]);
+        (Samples::Dense(a), rows, cols)
+    }
+
+    #[test]
+    fn planted_blocks_are_found_in_both_shapes() {
+        for (n, m) in [(90, 40), (40, 90)] {
+            let (a, rows, cols) = blocks(n, m);
+            for compat in [Compat::Pca, Compat::Random] {
+                let estimator = Biclustering { unit_rows: false, ..Biclustering::new("rbf", 3, 2) };
+                let estimator = estimator.with_rank(4).with_compat(Compatibility::new(compat));
+                let model = estimator.fit(a.clone(), &Run::default()).unwrap();
+                assert!(adjusted_rand_index(&model.row_clusters, &rows) > 1.0 - 1e-12, "{n} {compat} rows");
+                assert!(adjusted_rand_index(&model.col_clusters, &cols) > 1.0 - 1e-12, "{n} {compat} columns");
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_requests_are_refused() {
+        let text = |estimator: Biclustering| estimator.fit(blocks(9, 6).0, &Run::default()).unwrap_err().to_string();
+        let start = || Biclustering::new("rbf", 2, 2).with_rank(2);
+        assert_eq!(
+            text(Biclustering { row_clusters: 10, ..start() }),
+            "`row-clusters` is 10 but must be between 1 and the number of rows, 9"
+        );
+        assert!(text(Biclustering { col_clusters: 0, ..start() }).starts_with("`col-clusters` is 0"));
+        assert!(text(Biclustering { restarts: 0, ..start() }).starts_with("`restarts` is 0"));
+        assert!(text(start().with_compat(Compatibility::default())).contains("square"));
+        let given = Biclustering::new("precomputed", 2, 2).with_compat(Compatibility::new(Compat::Pca));
+        assert!(text(given).starts_with("`compat` is pca but must be none"));
+    }
+}
