@@ -38,11 +38,12 @@ pub mod samples;
 pub mod scalar;
 pub mod svd;
 pub mod synth;
+pub mod tasks;
 pub mod watch;
 
 pub use dataset::{Dataset, Target};
 pub use error::{Error, Result};
-pub use estimators::{KernelSvd, KernelSvdModel, Scaling};
+pub use estimators::{Features, Hope, KernelSvd, KernelSvdModel, Kpca, LinearSvd, Pca, Scaling};
 pub use faer::{Mat, MatRef};
 pub use graph::{Graph, GraphRule, Links};
 pub use samples::{Csr, Samples, SamplesRef, Side};

@@ -6,3 +6,4 @@ mod naive;
 mod operators;
 mod real_data;
 mod solvers;
+mod tasks;
