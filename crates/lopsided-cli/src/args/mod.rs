@@ -1,8 +1,10 @@
 //! Options as the user writes them.
 
 mod groups;
+mod reproduce;
 
 pub(crate) use groups::{GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+pub(crate) use reproduce::{PaperTable, ReproduceArgs};
 
 use crate::memory;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Embed(Box<EmbedArgs>),
     /// Place new rows and new columns with a saved model.
     Transform(TransformArgs),
+    /// Compute a paper's table on the sets of a data folder, the paper's figures beside ours.
+    Reproduce(ReproduceArgs),
     /// Say what a model file holds.
     Inspect(InspectArgs),
     /// List kernels, solvers and other things that have a name.
