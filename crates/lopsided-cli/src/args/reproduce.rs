@@ -53,5 +53,6 @@ const HELP: &str = "Examples:
   lopsided reproduce ksvd-1 --data data --only cora
   lopsided reproduce ksvd-1 --data data --quick --json
 
-Runs on every folder of DIR with a list of links (edges.csv) and classes (labels.csv), plain or gzipped.
+ksvd-1 runs on every folder of DIR with a list of links (edges.csv) and classes (labels.csv),
+ksvd-5 also on those with a table (data.csv, last column the target). All of them may be gzipped.
 Sets that cannot be used are named and left out.";

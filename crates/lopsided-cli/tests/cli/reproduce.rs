@@ -23,8 +23,8 @@ fn data() -> Scratch {
     let scratch = Scratch::new();
     write_graph(&scratch.path("sets/cyclic"), 150);
     write_graph(&scratch.path("sets/dull"), 40);
-    let same: String = (0..40).map(|i| format!("{i},a\n")).collect();
-    scratch.write("sets/dull/labels.csv", format!("node,label\n{same}"));
+    let same: Vec<String> = (0..40).map(|i| format!("{i},a")).collect();
+    scratch.write("sets/dull/labels.csv", format!("node,label\n{}\n", same.join("\n")));
     std::fs::create_dir_all(scratch.path("sets/other")).unwrap();
     scratch
 }
@@ -83,8 +83,14 @@ fn without_any_usable_set_the_code_is_2() {
 }
 
 #[test]
-fn the_ablation_compares_two_methods() {
-    let json = data().json("reproduce ksvd-5 --data sets --only cyclic --quick");
+fn the_ablation_compares_two_methods_on_graphs_and_tables() {
+    let scratch = data();
+    std::fs::create_dir_all(scratch.path("sets/values")).unwrap();
+    let row = |i: i32| format!("{},{},{}\n", i % 7, (i * i) % 11, f64::from((i % 7) * ((i * i) % 11)) + 0.5);
+    let rows: Vec<String> = (0..60).map(row).collect();
+    scratch.write("sets/values/data.csv", format!("a,b,target\n{}", rows.concat()));
+    let json = scratch.json("reproduce ksvd-5 --data sets --only cyclic values --quick");
+    assert_eq!((&json["sets"][0]["measure"], &json["sets"][1]["measure"]), (&"micro-f1".into(), &"rmse".into()));
     let methods = json["sets"][0]["methods"].as_array().unwrap();
     assert_eq!(methods.iter().map(|m| m["method"].as_str().unwrap()).collect::<Vec<_>>(), ["nonlinear + SVD", "KSVD"]);
 }

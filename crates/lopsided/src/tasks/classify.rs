@@ -131,7 +131,7 @@ impl NodeClassification {
 }
 
 /// The positions in random order, dealt like cards.
-fn dealt(train: &[usize], folds: usize, seed: u64) -> Vec<Vec<usize>> {
+pub(super) fn dealt(train: &[usize], folds: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut order = train.to_vec();
     order.shuffle(&mut random::generator(seed, 1));
     (0..folds).map(|f| order.iter().skip(f).step_by(folds).copied().collect()).collect()
@@ -169,7 +169,8 @@ impl Labelled {
 
     fn moments(&self, rows: &[usize]) -> Moments {
         let x = Mat::from_fn(rows.len(), self.x.ncols(), |i, j| self.x[(rows[i], j)]);
-        Moments::of(x.as_ref(), &self.codes_of(rows), self.classes)
+        let sign = |i: usize, c: usize| if self.codes[rows[i]] as usize == c { 1.0 } else { -1.0 };
+        Moments::of(x.as_ref(), Mat::from_fn(rows.len(), self.classes, sign).as_ref())
     }
 
     fn codes_of(&self, rows: &[usize]) -> Vec<u32> {
@@ -212,8 +213,8 @@ impl Labelled {
         let inside = |p: &(usize, f64)| ranks.contains(&p.0) && grid.penalties.contains(&p.1);
         let mut best = (0, 0.0, f64::NEG_INFINITY);
         for (&(rank, penalty), &mean) in points.iter().zip(means).filter(|(p, _)| inside(p)) {
-            let simpler = mean == best.2 && (rank, penalty) < (best.0, best.1);
-            if mean > best.2 || simpler {
+            let simpler = (rank, penalty) < (best.0, best.1);
+            if mean > best.2 || (mean >= best.2 && simpler) {
                 best = (rank, penalty, mean);
             }
         }

@@ -2,9 +2,9 @@ use crate::error::{Error, Result};
 use crate::estimators::linear::LinearLsSvmModel;
 use crate::linalg;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
+use faer::linalg::cholesky::llt::{self, factor::LltRegularization};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatRef, Par, Spec};
 
 /// Everything a linear LS-SVM needs to know of its samples: XᵀX, XᵀY and the sums of both.
 ///
@@ -14,22 +14,21 @@ pub(super) struct Moments {
     count: f64,
     /// Lower triangle of XᵀX.
     gram: Mat<f64>,
-    /// XᵀY with y = ±1.
+    /// XᵀY; for classes y = ±1.
     cross: Mat<f64>,
     sum_x: Vec<f64>,
     sum_y: Vec<f64>,
 }
 
 impl Moments {
-    /// The moments of samples x of the given classes.
-    pub(super) fn of(x: MatRef<'_, f64>, codes: &[u32], classes: usize) -> Self {
-        let y = Mat::from_fn(x.nrows(), classes, |i, c| if codes[i] as usize == c { 1.0 } else { -1.0 });
+    /// The moments of samples x with the targets y, one per row.
+    pub(super) fn of(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Self {
         let mut gram = Mat::zeros(x.ncols(), x.ncols());
         let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
         triangular::matmul(gram.as_mut(), lower, Accum::Add, x.transpose(), full, x, full, 1.0, Par::Seq);
         let sums = |m: MatRef<'_, f64>| m.col_iter().map(|c| c.iter().sum()).collect();
-        let cross = linalg::transpose_mul(x, y.as_ref());
-        Moments { count: x.nrows() as f64, gram, cross, sum_x: sums(x), sum_y: sums(y.as_ref()) }
+        let cross = linalg::transpose_mul(x, y);
+        Moments { count: x.nrows() as f64, gram, cross, sum_x: sums(x), sum_y: sums(y) }
     }
 
     /// Moments of all parts together; `None` without parts.
@@ -82,9 +81,9 @@ impl Moments {
 /// The solution of a positive definite system given by its lower triangle, on this thread alone.
 fn solve_lower(mut gram: Mat<f64>, mut rhs: Mat<f64>) -> Result<Mat<f64>> {
     let n = gram.nrows();
-    let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::Spec::default()));
+    let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Spec::default()));
     let stack = MemStack::new(&mut buffer);
-    llt::factor::cholesky_in_place(gram.as_mut(), Default::default(), Par::Seq, stack, Default::default())
+    llt::factor::cholesky_in_place(gram.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default())
         .map_err(|_| Error::Singular { what: "LS-SVM system (decrease the penalty)".into() })?;
     llt::solve::solve_in_place(gram.as_ref(), rhs.as_mut(), Par::Seq, stack);
     Ok(rhs)
@@ -99,8 +98,10 @@ mod tests {
     #[test]
     fn parts_give_the_machine_of_all_other_samples() {
         let (x, codes) = synth::clusters::<f64>(60, 5, 3, 2);
-        let part =
-            |rows: std::ops::Range<usize>| Moments::of(x.subrows(rows.start, rows.len()), &codes[rows.clone()], 3);
+        let y = Mat::from_fn(60, 3, |i, c| if codes[i] as usize == c { 1.0 } else { -1.0 });
+        let part = |rows: std::ops::Range<usize>| {
+            Moments::of(x.subrows(rows.start, rows.len()), y.subrows(rows.start, rows.len()))
+        };
         let parts = [part(0..20), part(20..45), part(45..60)];
         let total = Moments::total(&parts).unwrap();
         let cols = [0, 1, 3];

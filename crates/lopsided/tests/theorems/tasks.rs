@@ -126,8 +126,8 @@ fn a_trial_is_a_plain_machine_on_the_same_split() {
             let machine = LinearLsSvm { penalty: choice.penalty };
             let model = machine.fit(rows(&train).as_ref(), &classes(&train), 3).unwrap();
             let predicted = model.predict(rows(&test).as_ref());
-            assert_eq!(choice.micro_f1, micro_f1(&classes(&test), &predicted));
-            assert_eq!(choice.macro_f1, macro_f1(&classes(&test), &predicted));
+            let expected = (micro_f1(&classes(&test), &predicted), macro_f1(&classes(&test), &predicted));
+            assert_eq!((choice.micro_f1, choice.macro_f1), expected);
         }
         assert!(trial[1].validation >= trial[0].validation, "the larger grid contains the smaller one");
     }

@@ -94,11 +94,12 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
     let folders = sets::folders(&data_folder(args)?, &args.only)?;
     match args.table {
         PaperTable::Ksvd1 => {
-            let report = over_sets("ksvd-1", folders, Folder::has_graph, &settings, context, ksvd1::set)?;
+            let report = over_sets("ksvd-1", &folders, Folder::has_graph, &settings, context, ksvd1::set)?;
             show(&report, ksvd1::text, context)
         }
         PaperTable::Ksvd5 => {
-            let report = over_sets("ksvd-5", folders, Folder::has_graph, &settings, context, ksvd5::set)?;
+            let fit = |folder: &Folder| folder.has_graph() || folder.has_table();
+            let report = over_sets("ksvd-5", &folders, fit, &settings, context, ksvd5::set)?;
             show(&report, ksvd5::text, context)
         }
     }
@@ -115,7 +116,7 @@ type OnSet<S> = fn(&Folder, &Settings, &Context) -> Result<S>;
 /// Runs over all folders with the right files; a set that fails is reported and left out.
 fn over_sets<S>(
     table: &'static str,
-    folders: Vec<Folder>,
+    folders: &[Folder],
     fit: impl Fn(&Folder) -> bool,
     settings: &Settings,
     context: &Context,
@@ -135,9 +136,12 @@ fn over_sets<S>(
     }
     if sets.is_empty() {
         let found = if skipped.is_empty() { "no set of the right kind" } else { "no set that can be used" };
-        return Err(
-            Error::param("data", found, "a folder with a folder per set, each with edges.csv and labels.csv").into()
-        );
+        return Err(Error::param(
+            "data",
+            found,
+            "a folder with a folder per set, each with edges.csv and labels.csv, for ksvd-5 also data.csv",
+        )
+        .into());
     }
     let Settings { trials, folds, .. } = *settings;
     Ok(Report { table, seed: context.run.seed, trials, folds, sets, skipped, seconds: context.seconds() })

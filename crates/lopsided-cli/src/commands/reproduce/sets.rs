@@ -1,8 +1,9 @@
 //! The data sets of a folder.
 
 use crate::input;
-use lopsided::io::{Input, ReadOptions, read, read_labels};
-use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Result, Target};
+use lopsided::io::{Format, Input, ReadOptions, read, read_labels};
+use lopsided::tasks::standardized;
+use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Result, Samples, Target};
 use std::path::{Path, PathBuf};
 
 /// A folder with a data set.
@@ -45,7 +46,7 @@ pub(super) fn folders(data: &Path, only: &[String]) -> Result<Vec<Folder>> {
         }
     }
     let own = folder(data.to_path_buf());
-    if own.has_graph() {
+    if own.has_graph() || own.has_table() {
         found.push(own);
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -68,6 +69,11 @@ impl Folder {
         self.links_file().is_some() && self.file(&["labels.csv"]).is_some()
     }
 
+    /// Whether there is a table.
+    pub(super) fn has_table(&self) -> bool {
+        self.file(&["data.csv"]).is_some()
+    }
+
     fn links_file(&self) -> Option<PathBuf> {
         self.file(&["edges.csv", "edges.tsv", "edges.txt"])
     }
@@ -78,6 +84,16 @@ impl Folder {
         both.map(|name| self.path.join(name)).find(|path| path.is_file())
     }
 
+    /// Reads the table: its columns with mean 0 and deviation 1, and its target.
+    pub(super) fn table(&self) -> anyhow::Result<(Dataset<f64>, Target)> {
+        let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
+        let file = self.file(&["data.csv"]).ok_or_else(|| missing("data.csv"))?;
+        let options = ReadOptions { format: Some(Format::Table), ..ReadOptions::default() };
+        let Input::Table(table) = read::<f64>(&file, &options)? else { return Err(missing("table").into()) };
+        let (_, target) = table.target.ok_or_else(|| missing("target column"))?;
+        Ok((Dataset::new(Samples::Dense(standardized(table.samples.as_ref()))), target))
+    }
+
     /// Reads links and classes.
     pub(super) fn graph(&self) -> anyhow::Result<GraphSet> {
         let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
@@ -85,7 +101,7 @@ impl Folder {
         let links_file = self.links_file().ok_or_else(|| missing("edges.csv"))?;
         let labels = read_labels(&labels_file)?;
         let nodes = labels.iter().map(|(id, _)| id.clone()).collect();
-        let format = Some(lopsided::io::Format::Edges);
+        let format = Some(Format::Edges);
         let Input::Graph(graph, mut notes) =
             read::<f64>(&links_file, &ReadOptions { nodes, format, ..ReadOptions::default() })?
         else {
