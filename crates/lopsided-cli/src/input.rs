@@ -16,7 +16,7 @@ pub(crate) struct Loaded<T> {
 }
 
 /// `node,label` pairs.
-type Labels = [(String, String)];
+pub(crate) type Labels = [(String, String)];
 
 /// What `embed` works on.
 pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> {
@@ -133,7 +133,7 @@ fn two_sided<T: Scalar>(path: &Path, rows: Table<T>, cols: &Path, options: &Read
 }
 
 /// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
-fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
+pub(crate) fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
     let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(lopsided::Side::Row, i)).collect();
     let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
     let names = class_names(labels);

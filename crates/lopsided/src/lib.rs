@@ -40,12 +40,15 @@ pub mod samples;
 pub mod scalar;
 pub mod svd;
 pub mod synth;
+pub mod tasks;
 pub mod watch;
 
 pub use compat::{Compat, Compatibility};
 pub use dataset::{Dataset, Maps, Target};
 pub use error::{Error, Result};
-pub use estimators::{Biclustering, BiclusteringModel, KMeans, KernelSvd, KernelSvdModel, Scaling};
+pub use estimators::{
+    Biclustering, BiclusteringModel, Features, Hope, KMeans, KernelSvd, KernelSvdModel, Kpca, LinearSvd, Pca, Scaling,
+};
 pub use faer::{Mat, MatRef};
 pub use graph::{Graph, GraphRule, Links};
 pub use samples::{Csr, Samples, SamplesRef, Side};

@@ -83,6 +83,49 @@ fn check_lengths(truth: &[u32], predicted: &[u32]) {
     assert!(truth.len() == predicted.len(), "{} true and {} predicted classes", truth.len(), predicted.len());
 }
 
+/// Area under the receiver operating characteristic: the share of pairs of a positive and a negative sample in which the
+/// positive one has the larger score, ties counting one half. NaN unless both kinds occur.
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn auroc(truth: &[bool], scores: &[f64]) -> f64 {
+    let (mut negatives, mut below) = (0.0, 0.0);
+    let groups = groups_of_equals(truth, scores);
+    for &(hits, misses) in groups.iter().rev() {
+        below += hits * (negatives + misses / 2.0);
+        negatives += misses;
+    }
+    below / (negatives * groups.iter().map(|g| g.0).sum::<f64>())
+}
+
+/// Average precision, the sum over thresholds of (recall − recall before)·precision, as in scikit-learn; NaN without
+/// positive samples. Samples of equal score share one threshold.
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn average_precision(truth: &[bool], scores: &[f64]) -> f64 {
+    let (mut positives, mut seen, mut sum) = (0.0, 0.0, 0.0);
+    for (hits, misses) in groups_of_equals(truth, scores) {
+        positives += hits;
+        seen += hits + misses;
+        sum += hits * positives / seen;
+    }
+    sum / positives
+}
+
+/// Positive and negative samples of each score, from the largest score down.
+fn groups_of_equals(truth: &[bool], scores: &[f64]) -> Vec<(f64, f64)> {
+    assert!(truth.len() == scores.len(), "{} labels and {} scores", truth.len(), scores.len());
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let equal = |a: &usize, b: &usize| scores[*a].total_cmp(&scores[*b]).is_eq();
+    let count = |group: &[usize]| {
+        let hits = group.iter().filter(|&&i| truth[i]).count();
+        (hits as f64, (group.len() - hits) as f64)
+    };
+    order.chunk_by(equal).map(count).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +173,14 @@ mod tests {
         assert_eq!(all, (0..101).collect::<Vec<_>>());
         assert_ne!(split(101, 0.8, 3), split(101, 0.8, 4));
         assert_eq!(split(5, 7.0, 0).0.len(), 5);
+    }
+
+    #[test]
+    fn rankings_are_scored_as_by_hand() {
+        let (truth, scores) = ([true, false, true, false], [0.9, 0.8, 0.7, 0.1]);
+        assert!((auroc(&truth, &scores) - 0.75).abs() < 1e-15);
+        assert!((average_precision(&truth, &scores) - f64::midpoint(1.0, 2.0 / 3.0)).abs() < 1e-15);
+        assert_eq!((auroc(&truth, &[1.0; 4]), average_precision(&truth, &[1.0; 4])), (0.5, 0.5));
+        assert!(auroc(&[true], &[1.0]).is_nan() && average_precision(&[false], &[1.0]).is_nan());
     }
 }

@@ -2,9 +2,11 @@
 
 mod bicluster;
 mod groups;
+mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+pub(crate) use reproduce::{PaperTable, ReproduceArgs};
 
 use crate::memory;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Bicluster(Box<BiclusterArgs>),
     /// Place new rows and new columns with a saved model.
     Transform(TransformArgs),
+    /// Compute a paper's table on the sets of a data folder, the paper's figures beside ours.
+    Reproduce(ReproduceArgs),
     /// Say what a model file holds.
     Inspect(InspectArgs),
     /// List kernels, solvers and other things that have a name.

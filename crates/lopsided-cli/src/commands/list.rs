@@ -33,22 +33,28 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
     match family {
         Family::Kernels => ("kernels", lines(&kernels::<f64>())),
         Family::Solvers => ("solvers", lines(&solvers::<f64>())),
-        Family::Estimators => (
-            "estimators",
-            vec![
-                ("kernel-svd", KERNEL_SVD, &["rank", "kernel", "solver"]),
-                ("bicluster", BICLUSTER, &["row-clusters"]),
-            ],
-        ),
+        Family::Estimators => ("estimators", ESTIMATORS.to_vec()),
         Family::Samplers => ("samplers", lines(&samplers::<f64>())),
         Family::Learners => ("learners", Vec::new()),
     }
 }
 
-const KERNEL_SVD: &str = "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns (command: embed)";
-
-const BICLUSTER: &str =
-    "k-means on both sides of a kernel SVD of a matrix: clusters of rows and of columns (command: bicluster)";
+const ESTIMATORS: [Line; 6] = [
+    (
+        "kernel-svd",
+        "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns (command: embed)",
+        &["rank", "kernel", "solver"],
+    ),
+    (
+        "bicluster",
+        "k-means on both sides of a kernel SVD of a matrix: clusters of rows and of columns (command: bicluster)",
+        &["row-clusters"],
+    ),
+    ("pca", "principal components of the rows (command: reproduce)", &["rank", "solver"]),
+    ("kpca", "kernel principal components of the rows (command: reproduce)", &["rank", "kernel", "solver"]),
+    ("linear-svd", "X = U Σ Vᵀ of the data matrix itself (command: reproduce)", &["rank", "solver"]),
+    ("hope", "U √Σ and V √Σ of the Katz proximity (I - βA)⁻¹ βA (command: reproduce)", &["rank", "beta", "solver"]),
+];
 
 fn lines<B: ?Sized>(entries: &[Entry<B>]) -> Vec<Line> {
     entries.iter().map(|entry| (entry.name, entry.about, entry.params)).collect()

@@ -6,6 +6,7 @@ mod demo;
 mod embed;
 mod inspect;
 mod list;
+mod reproduce;
 mod transform;
 
 use crate::args::{Cli, Command};
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
         Command::Embed(args) => embed::run(args, &context),
         Command::Bicluster(args) => bicluster::run(args, &context),
         Command::Transform(args) => transform::run(args, &context),
+        Command::Reproduce(args) => reproduce::run(args, &context),
         Command::Inspect(args) => inspect::run(args, &context),
         Command::List(args) => list::run(args, &context),
         Command::Completions(args) => completions::run(args),

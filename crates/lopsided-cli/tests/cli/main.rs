@@ -6,6 +6,7 @@ mod embed;
 mod interrupt;
 mod other_commands;
 mod real_data;
+mod reproduce;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

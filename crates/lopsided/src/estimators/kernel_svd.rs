@@ -35,7 +35,8 @@ pub enum Scaling {
 }
 
 impl Scaling {
-    fn power(self) -> f64 {
+    /// The power p of Σ^p.
+    pub fn power(self) -> f64 {
         match self {
             Scaling::None => 0.0,
             Scaling::Sqrt => 0.5,

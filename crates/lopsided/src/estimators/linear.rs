@@ -1,6 +1,7 @@
 //! Linear least-squares support vector machine, one class against the rest.
 
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::samples::SamplesRef;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
@@ -109,7 +110,7 @@ impl LinearLsSvmModel {
     pub fn decision(&self, features: MatRef<'_, f64>) -> Mat<f64> {
         let (width, fitted) = (features.ncols(), self.weights.nrows());
         assert!(width == fitted, "features have width {width}, the model {fitted}");
-        let mut out = features * &self.weights;
+        let mut out = linalg::mul(features, self.weights.as_ref());
         for (c, &b) in self.bias.iter().enumerate() {
             out.col_mut(c).iter_mut().for_each(|f| *f += b);
         }

@@ -1,11 +1,15 @@
 //! Estimators: data in, a model out.
 
+mod baselines;
 mod bicluster;
 mod extended;
+mod features;
 mod kernel_svd;
 mod kmeans;
 pub mod linear;
 
+pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
+pub use features::Features;
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};

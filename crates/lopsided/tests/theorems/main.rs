@@ -10,3 +10,4 @@ mod nystrom;
 mod operators;
 mod real_data;
 mod solvers;
+mod tasks;

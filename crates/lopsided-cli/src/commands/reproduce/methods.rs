@@ -1,0 +1,66 @@
+//! The methods of [KSVD] Table 1.
+
+use super::sets::GraphSet;
+use lopsided::estimators::SolverSpec;
+use lopsided::kernel::Gamma;
+use lopsided::{Features, Hope, KernelSvd, Kpca, LinearSvd, Pca, Result, Run};
+
+/// A way to embed the nodes of a graph.
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    /// Whether it has a bandwidth to choose.
+    pub(super) tunable: bool,
+    embed: fn(&GraphSet, &Setting, &Run) -> Result<Features<f64>>,
+}
+
+/// What all methods are asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) rank: usize,
+    pub(super) solver: SolverSpec,
+    /// Multiplies the bandwidth.
+    pub(super) factor: f64,
+}
+
+/// All of them. The order is that of the table.
+pub(super) const METHODS: [Method; 6] = [
+    Method { name: "PCA", tunable: false, embed: pca },
+    Method { name: "KPCA", tunable: true, embed: kpca },
+    Method { name: "SVD", tunable: false, embed: linear_svd },
+    Method { name: "KSVD RBF", tunable: true, embed: |set, setting, run| kernel_svd("rbf", set, setting, run) },
+    Method { name: "KSVD SNE", tunable: true, embed: |set, setting, run| kernel_svd("sne", set, setting, run) },
+    Method { name: "HOPE", tunable: false, embed: hope },
+];
+
+impl Method {
+    pub(super) fn embed(&self, set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {
+        (self.embed)(set, setting, run)
+    }
+}
+
+fn pca(set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {
+    Pca { rank: setting.rank, solver: setting.solver.clone() }.fit(&set.data, run)
+}
+
+fn kpca(set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {
+    let solver = setting.solver.clone();
+    Kpca { gamma: Gamma::Ksvd, gamma_factor: setting.factor, solver, ..Kpca::new("rbf", setting.rank) }
+        .fit(&set.data, run)
+}
+
+fn linear_svd(set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {
+    LinearSvd { rank: setting.rank, solver: setting.solver.clone() }.fit(&set.data, run)
+}
+
+fn kernel_svd(kernel: &str, set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {
+    let machine = KernelSvd {
+        gamma_factor: setting.factor,
+        solver_params: setting.solver.params.clone(),
+        ..KernelSvd::new(kernel).with_gamma(Gamma::Ksvd).with_rank(setting.rank).with_solver(&setting.solver.name)
+    };
+    Ok(machine.fit(set.data.clone(), run)?.into())
+}
+
+fn hope(set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {
+    Hope { solver: setting.solver.clone(), ..Hope::new(setting.rank) }.fit(&set.links, run)
+}

@@ -1,0 +1,125 @@
+//! The data sets of a folder.
+
+use crate::input;
+use lopsided::io::{Format, Input, ReadOptions, read, read_labels};
+use lopsided::tasks::standardized;
+use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Result, Samples, Target};
+use std::path::{Path, PathBuf};
+
+/// A folder with a data set.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    pub(super) name: String,
+    path: PathBuf,
+}
+
+/// A directed graph with classes.
+pub(super) struct GraphSet {
+    pub(super) graph: Graph,
+    /// Rows and columns of its matrix.
+    pub(super) data: Dataset<f64>,
+    /// Links by row, in the orientation of `data`, as they are.
+    pub(super) links: Csr<f64>,
+    pub(super) codes: Vec<Option<u32>>,
+    pub(super) classes: usize,
+    pub(super) notes: Vec<String>,
+}
+
+impl GraphSet {
+    /// Nodes with a class.
+    pub(super) fn labelled(&self) -> usize {
+        self.codes.iter().flatten().count()
+    }
+}
+
+/// The folders of `data` in alphabetical order, or those of them that are named; `data` itself if it is a set.
+///
+/// # Errors
+/// [`Error::Io`] if there is no such folder, [`Error::Unknown`] for a name that is not in it.
+pub(super) fn folders(data: &Path, only: &[String]) -> Result<Vec<Folder>> {
+    let failed = |e| Error::io(data, e);
+    let mut found: Vec<Folder> = Vec::new();
+    for entry in std::fs::read_dir(data).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            found.push(folder(path));
+        }
+    }
+    let own = folder(data.to_path_buf());
+    if own.has_graph() || own.has_table() {
+        found.push(own);
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    let known: Vec<String> = found.iter().map(|f| f.name.clone()).collect();
+    if let Some(missing) = only.iter().find(|name| !known.contains(name)) {
+        return Err(Error::Unknown { kind: "data set", name: missing.clone(), known });
+    }
+    found.retain(|f| only.is_empty() || only.contains(&f.name));
+    Ok(found)
+}
+
+fn folder(path: PathBuf) -> Folder {
+    let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+    Folder { name, path }
+}
+
+impl Folder {
+    /// Whether there are links and classes.
+    pub(super) fn has_graph(&self) -> bool {
+        self.links_file().is_some() && self.file(&["labels.csv"]).is_some()
+    }
+
+    /// Whether there is a table.
+    pub(super) fn has_table(&self) -> bool {
+        self.file(&["data.csv"]).is_some()
+    }
+
+    fn links_file(&self) -> Option<PathBuf> {
+        self.file(&["edges.csv", "edges.tsv", "edges.txt"])
+    }
+
+    /// The first of these files that exists, plain or gzipped.
+    fn file(&self, names: &[&str]) -> Option<PathBuf> {
+        let both = names.iter().flat_map(|name| [(*name).to_string(), format!("{name}.gz")]);
+        both.map(|name| self.path.join(name)).find(|path| path.is_file())
+    }
+
+    /// Reads the table: its columns with mean 0 and deviation 1, and its target.
+    pub(super) fn table(&self) -> anyhow::Result<(Dataset<f64>, Target)> {
+        let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
+        let file = self.file(&["data.csv"]).ok_or_else(|| missing("data.csv"))?;
+        let options = ReadOptions { format: Some(Format::Table), ..ReadOptions::default() };
+        let Input::Table(table) = read::<f64>(&file, &options)? else { return Err(missing("table").into()) };
+        let (_, target) = table.target.ok_or_else(|| missing("target column"))?;
+        Ok((Dataset::new(Samples::Dense(standardized(table.samples.as_ref()))), target))
+    }
+
+    /// Reads links and classes.
+    pub(super) fn graph(&self) -> anyhow::Result<GraphSet> {
+        let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
+        let labels_file = self.file(&["labels.csv"]).ok_or_else(|| missing("labels.csv"))?;
+        let links_file = self.links_file().ok_or_else(|| missing("edges.csv"))?;
+        let labels = read_labels(&labels_file)?;
+        let nodes = labels.iter().map(|(id, _)| id.clone()).collect();
+        let format = Some(Format::Edges);
+        let Input::Graph(graph, mut notes) =
+            read::<f64>(&links_file, &ReadOptions { nodes, format, ..ReadOptions::default() })?
+        else {
+            return Err(missing("list of links").into());
+        };
+        let data = Dataset::from_graph(&graph, &GraphRule::default())?;
+        notes.extend(several_labels(&labels));
+        let Target::Classes { names, codes } = input::classes(&labels_file, &data, &labels)? else {
+            return Err(missing("classes").into());
+        };
+        let links = graph.adjacency().transpose();
+        Ok(GraphSet { links, data, codes, classes: names.len(), notes, graph })
+    }
+}
+
+/// A remark about nodes that have more than one class, of which only one counts.
+fn several_labels(labels: &input::Labels) -> Option<String> {
+    let mut seen = std::collections::HashSet::new();
+    let again = labels.iter().filter(|(id, _)| !seen.insert(id)).count();
+    (again > 0).then(|| format!("of nodes with several labels only the last counts; {again} labels are left out"))
+}

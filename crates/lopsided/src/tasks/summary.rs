@@ -1,0 +1,66 @@
+use super::{Choice, Trial};
+
+/// Mean and standard deviation of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Spread {
+    /// Mean; NaN without values.
+    pub mean: f64,
+    /// Standard deviation with n − 1; 0 for one value.
+    pub deviation: f64,
+}
+
+impl Spread {
+    /// Of these values.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.into_iter().collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        let deviation = if values.len() < 2 { 0.0 } else { (squares / (values.len() - 1) as f64).sqrt() };
+        Spread { mean, deviation }
+    }
+}
+
+/// Scores over all trials, and what was chosen in each.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Summary {
+    /// Micro-F1.
+    pub micro_f1: Spread,
+    /// Macro-F1.
+    pub macro_f1: Spread,
+    /// In each trial: the candidate (a position) and its choice.
+    pub choices: Vec<(usize, Choice)>,
+}
+
+/// The scores of one grid when in each trial the candidate with the best validation score is taken; the first of equals.
+///
+/// Candidates are features of one method with different kernel parameters; all must have the same number of trials.
+pub fn summarize(candidates: &[Vec<Trial>], grid: usize) -> Summary {
+    let trials = candidates.first().map_or(0, Vec::len);
+    let choices: Vec<(usize, Choice)> = (0..trials)
+        .filter_map(|t| {
+            let of_trial = candidates.iter().enumerate().map(|(at, c)| (at, &c[t][grid]));
+            of_trial.reduce(|best, next| if next.1.validation > best.1.validation { next } else { best })
+        })
+        .map(|(at, choice)| (at, choice.clone()))
+        .collect();
+    Summary {
+        micro_f1: Spread::of(choices.iter().map(|c| c.1.micro_f1)),
+        macro_f1: Spread::of(choices.iter().map(|c| c.1.macro_f1)),
+        choices,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_trial_takes_its_own_candidate() {
+        let choice = |validation, micro_f1| vec![Choice { rank: 1, penalty: 1.0, validation, micro_f1, macro_f1: 0.5 }];
+        let candidates = [vec![choice(0.5, 1.0), choice(0.6, 2.0)], vec![choice(0.5, 7.0), choice(0.7, 3.0)]];
+        let summary = summarize(&candidates, 0);
+        assert_eq!(summary.choices.iter().map(|c| c.0).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!((summary.micro_f1.mean, summary.micro_f1.deviation), (2.0, 2f64.sqrt()));
+        assert!(Spread::of([3.0]).deviation.abs() < 1e-15);
+    }
+}
