@@ -24,7 +24,7 @@ pub(crate) struct ReproduceArgs {
     /// Parts of the training part for cross-validation.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) folds: usize,
-    /// Bandwidths to choose from, in multiples of [KSVD]'s rule.
+    /// Bandwidths to choose from, in multiples of \[KSVD\]'s rule.
     #[arg(long, value_name = "K,…", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) gamma_factors: Vec<f64>,
     /// Solver; by default exact up to 4000 nodes, a few passes of randomized beyond.
@@ -41,10 +41,10 @@ pub(crate) struct ReproduceArgs {
 /// Tables that can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaperTable {
-    /// Node classification and graph reconstruction, [KSVD] Table 1.
+    /// Node classification and graph reconstruction, \[KSVD\] Table 1.
     #[value(name = "ksvd-1")]
     Ksvd1,
-    /// Nonlinear features + SVD against KSVD, [KSVD] Table 5.
+    /// Nonlinear features + SVD against KSVD, \[KSVD\] Table 5.
     #[value(name = "ksvd-5")]
     Ksvd5,
 }

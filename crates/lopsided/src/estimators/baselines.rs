@@ -60,7 +60,7 @@ impl Pca {
     }
 }
 
-/// Kernel principal components: a symmetric kernel over the row samples twice ([KSVD] App. C.1).
+/// Kernel principal components: a symmetric kernel over the row samples twice (\[KSVD\] App. C.1).
 #[derive(Clone, Debug)]
 pub struct Kpca {
     /// The kernel; a `gamma` among its parameters wins over [`Kpca::gamma`].
@@ -131,7 +131,7 @@ impl LinearSvd {
     }
 }
 
-/// High-order proximity preserved embedding: U·√Σ and V·√Σ from the Katz proximity of a graph, S = U·Σ·Vᵀ ([HOPE]).
+/// High-order proximity preserved embedding: U·√Σ and V·√Σ from the Katz proximity of a graph, S = U·Σ·Vᵀ (\[HOPE\]).
 ///
 /// S = (I − βA)⁻¹·βA is multiplied, never formed: see [`Katz`].
 #[derive(Clone, Debug)]

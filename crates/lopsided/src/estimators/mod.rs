@@ -2,7 +2,6 @@
 
 mod baselines;
 mod bicluster;
-mod extended;
 mod features;
 mod kernel_svd;
 mod kmeans;

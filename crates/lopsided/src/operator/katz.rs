@@ -9,7 +9,7 @@ const STEPS: usize = 200;
 /// Terms of the series after which β is taken to be too close to 1/ρ.
 const TERMS: usize = 20_000;
 
-/// Katz proximity of the nodes of a graph, S = (I − βA)⁻¹·βA = Σ_{k ≥ 1} (βA)^k, as in [HOPE].
+/// Katz proximity of the nodes of a graph, S = (I − βA)⁻¹·βA = Σ_{k ≥ 1} (βA)^k, as in \[HOPE\].
 ///
 /// Neither the inverse nor S is formed: S·V is summed term by term, each term one product of βA with the one before, until
 /// the terms vanish in rounding. The sum exists where β·ρ(A) < 1. For entries a_ij ≥ 0, ‖A^k·1‖_∞^(1/k) bounds the spectral

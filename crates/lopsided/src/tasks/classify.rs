@@ -19,7 +19,7 @@ pub struct Grid {
     pub penalties: Vec<f64>,
 }
 
-/// Classification of nodes from their features: one-vs-rest linear LS-SVM on random splits ([KSVD] §4.1).
+/// Classification of nodes from their features: one-vs-rest linear LS-SVM on random splits (\[KSVD\] §4.1).
 ///
 /// The splits depend on the seed and the number of labelled nodes only, so they are the same for every method. What a [`Grid`]
 /// leaves open is chosen by cross-validation of the micro-F1 inside the training part. Nodes without label take no part.

@@ -24,12 +24,12 @@ pub struct Reconstruction {
 
 /// Reconstructs a graph: node i gets as many links as it has, to the nodes with the largest (U·Σ^p·Vᵀ)_ij, j ≠ i.
 ///
-/// The error has entries 0 and ±1, so that ℓ1 is its largest absolute column sum and ℓ2 its Frobenius norm ([KSVD] Table 1,
+/// The error has entries 0 and ±1, so that ℓ1 is its largest absolute column sum and ℓ2 its Frobenius norm (\[KSVD\] Table 1,
 /// App. C.1). `truth` holds the links of node i in row i, in the orientation of the features; links of a node to itself do not count,
 /// and of equal scores the smaller index is taken.
 ///
 /// # Departures
-/// [KSVD] does not say which score ranks the neighbours; every power is a choice.
+/// \[KSVD\] does not say which score ranks the neighbours; every power is a choice.
 ///
 /// # Cost
 /// O(n²·r) time; memory for 64 rows of scores per thread, never n × n.

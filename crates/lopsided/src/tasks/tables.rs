@@ -37,7 +37,7 @@ impl Measure {
     }
 }
 
-/// Linear prediction of the target of a table from the features of its rows, on random splits ([KSVD] §4.3, App. B.1).
+/// Linear prediction of the target of a table from the features of its rows, on random splits (\[KSVD\] §4.3, App. B.1).
 ///
 /// A linear LS-SVM per class, or ridge regression; its penalty is chosen by cross-validation inside the training part. Rows
 /// without target take no part.

@@ -100,7 +100,7 @@ fn pubmed_sne_converges_although_thousands_of_values_coincide() {
     }
 }
 
-/// [KSVD] Section 4.2: rows of unit length, aligned pca, median gamma, centred, rank 20.
+/// \[KSVD\] Section 4.2: rows of unit length, aligned pca, median gamma, centred, rank 20.
 #[test]
 fn acm_documents_are_clustered_into_their_classes() {
     let Some(folder) = std::env::var_os("LOPSIDED_DATA").map(|f| PathBuf::from(f).join("acm")) else {

@@ -1,4 +1,4 @@
-//! [KSVD] Table 1: node classification and graph reconstruction.
+//! \[KSVD\] Table 1: node classification and graph reconstruction.
 
 use super::methods::{METHODS, Method, Setting};
 use super::paper::{NodeFigures, node_figures};

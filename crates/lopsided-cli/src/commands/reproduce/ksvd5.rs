@@ -1,4 +1,4 @@
-//! [KSVD] Table 5: SVD after a nonlinear map of the rows against KSVD, both with the polynomial kernel of degree 2.
+//! \[KSVD\] Table 5: SVD after a nonlinear map of the rows against KSVD, both with the polynomial kernel of degree 2.
 
 use super::paper::ablation_figures;
 use super::sets::{Folder, GraphSet};
@@ -84,7 +84,7 @@ fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetR
     Ok(SetReport { name, samples, rank, measure: Measure::of(&target), methods, seconds })
 }
 
-/// Rows and columns of A = U·S·Vᵀ in the same coordinates: U·S and V·S, the aligned PCA of [KSVD] Remark 2.3.
+/// Rows and columns of A = U·S·Vᵀ in the same coordinates: U·S and V·S, the aligned PCA of \[KSVD\] Remark 2.3.
 fn aligned(data: &Dataset<f64>, context: &Context) -> lopsided::Result<Dataset<f64>> {
     let svd = LinearSvd::new(data.x.count().min(data.x.width())).fit(data, &context.run)?;
     let side = |side| Samples::Dense(svd.scaled(side, 1.0));

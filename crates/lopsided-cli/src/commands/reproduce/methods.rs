@@ -1,4 +1,4 @@
-//! The methods of [KSVD] Table 1.
+//! The methods of \[KSVD\] Table 1.
 
 use super::sets::GraphSet;
 use lopsided::estimators::SolverSpec;

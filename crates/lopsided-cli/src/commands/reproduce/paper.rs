@@ -1,4 +1,4 @@
-//! Figures of [KSVD], looked up by the name of a set for printing beside ours and for nothing else.
+//! Figures of \[KSVD\], looked up by the name of a set for printing beside ours and for nothing else.
 
 use serde::Serialize;
 
