@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 use crate::svd::{Run, SolveReport, Svd};
 use faer::{Mat, MatRef};
 
-/// A fitted [`KernelSvd`].
+/// A fitted [`super::KernelSvd`].
 #[derive(Clone, Debug)]
 pub struct KernelSvdModel<T> {
     /// The kernel with its gamma.
