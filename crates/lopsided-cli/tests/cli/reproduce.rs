@@ -86,7 +86,7 @@ fn without_any_usable_set_the_code_is_2() {
 fn the_ablation_compares_two_methods_on_graphs_and_tables() {
     let scratch = data();
     std::fs::create_dir_all(scratch.path("sets/values")).unwrap();
-    let row = |i: i32| format!("{},{},{}\n", i % 7, (i * i) % 11, f64::from((i % 7) * ((i * i) % 11)) + 0.5);
+    let row = |i: i32| format!("{},{},{}\n", i % 7, (i * i) % 11, (i % 7) * ((i * i) % 11) + i);
     let rows: Vec<String> = (0..60).map(row).collect();
     scratch.write("sets/values/data.csv", format!("a,b,target\n{}", rows.concat()));
     let json = scratch.json("reproduce ksvd-5 --data sets --only cyclic values --quick");

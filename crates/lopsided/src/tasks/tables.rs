@@ -117,22 +117,18 @@ impl Rows {
         }
         let known: Vec<(usize, f64)> = wanted.iter().enumerate().filter_map(|(i, w)| w.map(|w| (i, w))).collect();
         let measure = Measure::of(target);
-        let sign = |value: f64, class: usize| if value == class as f64 { 1.0 } else { -1.0 };
+        let sign = |value: f64, class: usize| if (value - class as f64).abs() < 0.5 { 1.0 } else { -1.0 };
         let y = |i: usize, c: usize| if measure == Measure::Rmse { known[i].1 } else { sign(known[i].1, c) };
         let x = Mat::from_fn(known.len(), all.ncols(), |i, j| all[(known[i].0, j)]);
         Ok(Rows { x, y: Mat::from_fn(known.len(), classes, y), measure })
     }
 
     fn moments(&self, rows: &[usize]) -> Moments {
-        Moments::of(self.select(&self.x, rows).as_ref(), self.select(&self.y, rows).as_ref())
-    }
-
-    fn select(&self, m: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
-        Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)])
+        Moments::of(select(&self.x, rows).as_ref(), select(&self.y, rows).as_ref())
     }
 
     fn score(&self, model: &LinearLsSvmModel, rows: &[usize]) -> f64 {
-        let x = self.select(&self.x, rows);
+        let x = select(&self.x, rows);
         let class_of = |&i: &usize| (0..self.y.ncols()).position(|c| self.y[(i, c)] > 0.0).unwrap_or(0) as u32;
         match self.measure {
             Measure::MicroF1 => micro_f1(&rows.iter().map(class_of).collect::<Vec<_>>(), &model.predict(x.as_ref())),
@@ -148,6 +144,10 @@ impl Rows {
             }
         }
     }
+}
+
+fn select(m: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
+    Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)])
 }
 
 /// The columns of a table with mean 0 and standard deviation 1; missing values become 0, constant columns too.
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn linear_values_are_predicted_and_rows_without_value_left_out() {
         let x = synth::gaussian::<f64>(120, 4, 1);
-        let value = |i: usize| if i % 10 == 0 { f64::NAN } else { 3.0 * x[(i, 0)] - x[(i, 2)] + 5.0 };
+        let value = |i: usize| if i.is_multiple_of(10) { f64::NAN } else { 3.0 * x[(i, 0)] - x[(i, 2)] + 5.0 };
         let target = Target::Values((0..120).map(value).collect());
         let scores = task().evaluate(&features(x.clone()), &target, &Run::default()).unwrap();
         assert!(scores.iter().all(|rmse| *rmse < 0.01), "{scores:?}");
