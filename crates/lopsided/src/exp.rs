@@ -5,24 +5,24 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Replaces every entry by its exponential.
-pub(crate) trait ExpInPlace: Sized {
-    /// `values[i] ← exp(values[i])`.
-    fn exp_in_place(values: &mut [Self]);
+/// Exponentials of a whole slice.
+pub(crate) trait VectorExp: Sized {
+    /// `values[i] ← exp(f(values[i], others[i]))`, in one pass.
+    fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self);
 }
 
 macro_rules! vector_exp {
     ($t:ident, $bits:ident, $mantissa:literal, $bias:literal, $low:literal, $high:literal, $round:literal,
      $ln2_hi:literal, $ln2_lo:literal, [$($c:expr),*]) => {
-        impl ExpInPlace for $t {
-            fn exp_in_place(values: &mut [Self]) {
-                struct Op<'a>(&'a mut [$t]);
-                impl WithSimd for Op<'_> {
+        impl VectorExp for $t {
+            fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self) {
+                struct Op<'a, F>(&'a mut [$t], &'a [$t], F);
+                impl<F: Fn($t, $t) -> $t> WithSimd for Op<'_, F> {
                     type Output = ();
                     #[inline(always)]
                     fn with_simd<S: Simd>(self, _: S) {
-                        for x in self.0 {
-                            *x = one(*x);
+                        for (x, &other) in self.0.iter_mut().zip(self.1) {
+                            *x = one((self.2)(*x, other));
                         }
                     }
                 }
@@ -41,9 +41,9 @@ macro_rules! vector_exp {
                     if x.is_nan() { x } else { value }
                 }
                 if has_fused_multiply_add() {
-                    Arch::new().dispatch(Op(values));
+                    Arch::new().dispatch(Op(values, others, f));
                 } else {
-                    values.iter_mut().for_each(|x| *x = x.exp());
+                    values.iter_mut().zip(others).for_each(|(x, &other)| *x = f(*x, other).exp());
                 }
             }
         }
@@ -61,7 +61,6 @@ vector_exp!(
     6.931_471_803_691_238e-1,
     1.908_214_929_270_587_7e-10,
     [
-        1.0 / 6_227_020_800.0,
         1.0 / 479_001_600.0,
         1.0 / 39_916_800.0,
         1.0 / 3_628_800.0,
@@ -102,17 +101,22 @@ fn has_fused_multiply_add() -> bool {
 mod tests {
     use super::*;
 
+    fn exp<T: VectorExp + Copy>(values: &mut [T]) {
+        let others = values.to_vec();
+        T::exp_zip(values, &others, |x, _| x);
+    }
+
     #[test]
     fn exponentials_agree_with_the_standard_library() {
         let mut values: Vec<f64> = (-7000..=7000).map(|i| f64::from(i) * 0.1003).collect();
         let exact: Vec<f64> = values.iter().map(|x| x.exp()).collect();
-        f64::exp_in_place(&mut values);
+        exp(&mut values);
         for (v, e) in values.iter().zip(&exact) {
             assert!((v - e).abs() <= 4.0 * f64::EPSILON * e, "{v} {e}");
         }
         let mut values: Vec<f32> = (-8000..=8000).map(|i| i as f32 * 0.0101).collect();
         let exact: Vec<f32> = values.iter().map(|x| x.exp()).collect();
-        f32::exp_in_place(&mut values);
+        exp(&mut values);
         for (v, e) in values.iter().zip(&exact) {
             assert!((v - e).abs() <= 4.0 * f32::EPSILON * e, "{v} {e}");
         }
@@ -121,7 +125,7 @@ mod tests {
     #[test]
     fn far_negative_arguments_give_zero_and_nan_stays() {
         let mut values = [-1e9, f64::NEG_INFINITY, 0.0, f64::NAN];
-        f64::exp_in_place(&mut values);
+        exp(&mut values);
         assert_eq!(values[..3], [0.0, 0.0, 1.0]);
         assert!(values[3].is_nan());
     }

@@ -1,6 +1,6 @@
 //! The two precisions: `f64` and `f32`.
 
-use crate::exp::ExpInPlace;
+use crate::exp::VectorExp;
 use std::fmt::{Debug, Display};
 
 mod sealed {
@@ -37,8 +37,8 @@ pub trait Scalar:
     fn as_f64(self) -> f64;
     /// Unit round-off as `f64`.
     fn eps() -> f64;
-    /// `values[i] ← exp(values[i])`, vectorised.
-    fn exp_in_place(values: &mut [Self]);
+    /// `values[i] ← exp(f(values[i], others[i]))` in one vectorised pass.
+    fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self);
     /// Little-endian bytes of a slice.
     fn to_bytes(values: &[Self]) -> Vec<u8>;
     /// The inverse of [`Scalar::to_bytes`]; trailing bytes that do not fill a number are ignored.
@@ -63,8 +63,8 @@ macro_rules! scalar {
             fn eps() -> f64 {
                 <$t>::EPSILON.as_f64()
             }
-            fn exp_in_place(values: &mut [Self]) {
-                ExpInPlace::exp_in_place(values);
+            fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self) {
+                VectorExp::exp_zip(values, others, f);
             }
             fn to_bytes(values: &[Self]) -> Vec<u8> {
                 values.iter().flat_map(|v| v.to_le_bytes()).collect()

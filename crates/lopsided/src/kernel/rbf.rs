@@ -34,10 +34,7 @@ pub(super) fn exponential_block<T: Scalar>(
     out: MatMut<'_, T>,
 ) {
     pair::block(meeting, x, z, out, |column, xs, size| {
-        for (v, &xx) in column.iter_mut().zip(xs) {
-            *v = -gamma * meeting.distance(*v, xx, size);
-        }
-        T::exp_in_place(column);
+        T::exp_zip(column, xs, |met, x| -gamma * meeting.distance(met, x, size));
     });
 }
 

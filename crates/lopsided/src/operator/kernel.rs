@@ -116,10 +116,9 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
 /// tile\[i, j\] ← exp(tile\[i, j\] − log_sums\[i\]).
 fn exponentiate<T: Scalar>(tile: MatMut<'_, T>, log_sums: &[T]) {
     for mut column in tile.col_iter_mut() {
-        column.rb_mut().iter_mut().zip(log_sums).for_each(|(v, &l)| *v -= l);
         match column.rb_mut().try_as_col_major_mut() {
-            Some(contiguous) => T::exp_in_place(contiguous.as_slice_mut()),
-            None => column.iter_mut().for_each(|v| *v = num_traits::Float::exp(*v)),
+            Some(contiguous) => T::exp_zip(contiguous.as_slice_mut(), log_sums, |v, log_sum| v - log_sum),
+            None => column.iter_mut().zip(log_sums).for_each(|(v, &l)| *v = num_traits::Float::exp(*v - l)),
         }
     }
 }
