@@ -2,6 +2,19 @@
 //!
 //! The file runs no code when it is read, can be memory mapped, and is read back by every later release. What the
 //! arrays mean is the model's business; this module knows no model.
+//!
+//! ```
+//! use lopsided::archive::Archive;
+//!
+//! let path = std::env::temp_dir().join(format!("lopsided-doc-{}.safetensors", std::process::id()));
+//! let mut archive = Archive::default();
+//! archive.set_field("estimator", "example");
+//! archive.set_vector("sigma", &[2.0, 1.0]);
+//! archive.save(&path)?;
+//! assert_eq!(Archive::load(&path)?.vector::<f64>("sigma")?, [2.0, 1.0]);
+//! # std::fs::remove_file(path).ok();
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 use crate::error::{Error, Result};
 use crate::file;

@@ -44,6 +44,16 @@ impl<T: Scalar> Maps<T> {
 /// Row samples X, column samples Z and what is known about them.
 ///
 /// `z = None` means that the kernel runs over X twice, or that X itself is G for the precomputed kernel.
+///
+/// ```
+/// use lopsided::{Dataset, Mat, Samples};
+///
+/// let square = Samples::Dense(Mat::from_fn(4, 4, |i, j| (i * j) as f64));
+/// assert_eq!(Dataset::from_matrix(square)?.cols().count(), 4);
+/// let wide = Samples::Dense(Mat::<f64>::zeros(2, 3));
+/// assert!(Dataset::from_matrix(wide).is_err()); // rows and columns of different widths
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dataset<T> {
     /// Row samples.

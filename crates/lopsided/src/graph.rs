@@ -37,6 +37,17 @@ impl Default for GraphRule {
 }
 
 /// A weighted directed graph with named nodes.
+///
+/// ```
+/// use lopsided::{Graph, GraphRule};
+///
+/// let names = ["home", "news"].map(String::from).to_vec();
+/// let graph = Graph::new(names, &[(0, 1, 1.0)])?;
+/// // Row 1 holds what arrives at `news`: half from `home`, half from its own loop.
+/// let (p, _) = graph.matrix::<f64>(&GraphRule::default())?;
+/// assert_eq!(p.row(1), (&[0, 1][..], &[0.5, 0.5][..]));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Graph {
     ids: Vec<String>,

@@ -16,6 +16,14 @@ pub enum Side {
 }
 
 /// Compressed sparse rows: row i holds `indices[indptr[i]..indptr[i+1]]`, ascending, without duplicates.
+///
+/// ```
+/// use lopsided::Csr;
+///
+/// let a = Csr::from_triplets(2, 3, &[(0, 2, 1.0), (1, 0, 4.0), (0, 2, 0.5)]);
+/// assert_eq!(a.row(0), (&[2][..], &[1.5][..]));
+/// assert_eq!(a.transpose().row(0), (&[1][..], &[4.0][..]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<T> {
     ncols: usize,

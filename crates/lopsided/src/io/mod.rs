@@ -20,6 +20,17 @@
 //! anything else is a table. A table has a header unless its first line consists of numbers only.
 //!
 //! Gzip is recognised by the suffix `.gz` or by its first bytes.
+//!
+//! ```
+//! use lopsided::io::{Input, ReadOptions, read};
+//!
+//! let path = std::env::temp_dir().join(format!("lopsided-doc-{}.csv", std::process::id()));
+//! std::fs::write(&path, "source,target\nalice,bob\nbob,carol\n").unwrap();
+//! let Input::Graph(graph, _) = read::<f64>(&path, &ReadOptions::default())? else { panic!("a table") };
+//! assert_eq!(graph.ids(), ["alice", "bob", "carol"]);
+//! # std::fs::remove_file(path).ok();
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 mod arrow;
 mod batches;

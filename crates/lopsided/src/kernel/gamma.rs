@@ -11,6 +11,15 @@ use std::str::FromStr;
 const PAIRS: usize = 200_000;
 
 /// The coefficient of the distance: a number, or a rule applied to the data.
+///
+/// ```
+/// use lopsided::kernel::Gamma;
+///
+/// assert_eq!("median".parse::<Gamma>()?, Gamma::Median);
+/// assert_eq!("0.25".parse::<Gamma>()?, Gamma::Value(0.25));
+/// assert!("-1".parse::<Gamma>().is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Gamma {
     /// The number itself.

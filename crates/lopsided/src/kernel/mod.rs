@@ -1,4 +1,16 @@
 //! Kernels: how one row sample sees one column sample.
+//!
+//! A kernel evaluates blocks of values between samples ([`Kernel::block`]) and says two more things about itself: what is
+//! done to a whole row of values to get a row of G ([`Normalization`], for the SNE and T kernels), and whether G is rank one
+//! plus sparse for sparse samples ([`Separable`]). With S = X·Zᵀ, which vanishes wherever two samples share no coordinate,
+//!
+//! ```text
+//! exp(−gamma(|x|² + |z|² − 2S)) = a(x)·b(z) + a(x)·b(z)·expm1(2·gamma·S),   a(x) = exp(−gamma|x|²), b(z) = exp(−gamma|z|²)
+//! (gamma·S + coef0)^degree      = coef0^degree + (a term that vanishes with S)
+//! ```
+//!
+//! so that products with G cost as much as products with S. Dense samples, and kernels without that form, are evaluated in
+//! tiles. All kernels are in one list, [`kernels`], from which the command line and saved models make them by name.
 
 mod gamma;
 mod laplacian;
@@ -88,6 +100,14 @@ pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
 }
 
 /// A kernel by name, with its parameters: what users write and models save.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+///
+/// assert!(KernelSpec::new("rbf").with("gamma", 0.5).build::<f64>().is_ok());
+/// let error = KernelSpec::new("rbf").with("gamma", -1.0).build::<f64>().err().unwrap();
+/// assert_eq!(error.to_string(), "`gamma` is -1 but must be a number above 0");
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct KernelSpec {
     /// Name in the list of [`kernels`].

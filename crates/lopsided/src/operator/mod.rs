@@ -1,4 +1,28 @@
 //! The matrix G, multiplied but never stored unless that is asked for.
+//!
+//! | operator | G | a product with r vectors costs |
+//! | --- | --- | --- |
+//! | [`SparseOperator`] | α·βᵀ + C with a sparse C, exact for sparse samples | nnz(C)·r + (n + m)·r |
+//! | [`ProductOperator`] | X·Zᵀ, the linear kernel | (nnz(X) + nnz(Z))·r |
+//! | [`KernelOperator`] | evaluated tile by tile in every product | n·m·(width + r) |
+//! | [`DenseOperator`] | stored, where it is small or given | n·m·r |
+//!
+//! [`Centered`] and [`Scaled`] wrap any of them. [`KernelMatrix`] chooses by kernel, samples and memory, says why, and
+//! refuses before anything too large is allocated. Sums never cross threads, so the bits do not depend on their number.
+//!
+//! ```
+//! use lopsided::kernel::KernelSpec;
+//! use lopsided::operator::KernelMatrix;
+//! use lopsided::{Mat, Samples};
+//!
+//! let x = Samples::Dense(Mat::from_fn(5, 2, |i, j| (i + j) as f64));
+//! let kernel = KernelSpec::new("sne").with("gamma", 0.1).build::<f64>()?;
+//! let built = KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref()).build()?;
+//! let mut sums = Mat::zeros(5, 1);
+//! built.operator.apply(Mat::from_fn(5, 1, |_, _| 1.0).as_ref(), sums.as_mut())?;
+//! assert!((0..5).all(|i| (sums[(i, 0)] - 1.0_f64).abs() < 1e-12)); // rows of SNE are probabilities
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 mod bilinear;
 mod build;

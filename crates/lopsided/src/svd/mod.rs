@@ -1,4 +1,21 @@
 //! Leading singular triplets of an operator.
+//!
+//! A solver sees nothing but products with G and Gᵀ (Nyström also blocks of entries). Convergence is two-sided:
+//! max(‖G v − σ u‖, ‖Gᵀu − σ v‖) ≤ tol·σ₁ for every triplet, measured at the end by products of its own. Not converging is
+//! not an error; the report says what was reached.
+//!
+//! ```
+//! use lopsided::operator::DenseOperator;
+//! use lopsided::registry::Params;
+//! use lopsided::svd::{Run, solver};
+//! use lopsided::Mat;
+//!
+//! let g = Mat::from_fn(40, 30, |i, j| 1.0 / (1 + i + 2 * j) as f64);
+//! let solver = solver::<f64>("lanczos", &Params::default().with("tol", 1e-10))?;
+//! let svd = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 3, &Run::default())?;
+//! assert!(svd.report.converged && svd.sigma.len() == 3);
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 mod auto;
 mod estimate;
