@@ -60,10 +60,6 @@ impl<T: Scalar> Operator<T> for Centered<'_, T> {
         self.inner.ncols()
     }
 
-    fn preferred_block(&self) -> usize {
-        self.inner.preferred_block()
-    }
-
     fn access(&self) -> Access {
         self.inner.access()
     }

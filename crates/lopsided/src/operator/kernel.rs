@@ -132,10 +132,6 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
         self.z.count()
     }
 
-    fn preferred_block(&self) -> usize {
-        64
-    }
-
     fn access(&self) -> Access {
         self.access
     }

@@ -79,12 +79,6 @@ pub trait Operator<T: Scalar>: Sync {
     /// out ← G\[rows, cols\].
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()>;
 
-    /// Vectors to multiply at once where a solver may choose: few where a product costs the same for every vector, many
-    /// where the entries of G are evaluated anew in every product.
-    fn preferred_block(&self) -> usize {
-        4
-    }
-
     /// What is cheap. Provided: [`Access::Entries`].
     fn access(&self) -> Access {
         Access::Entries

@@ -51,10 +51,6 @@ impl<T: Scalar> Operator<T> for Scaled<'_, T> {
         self.inner.ncols()
     }
 
-    fn preferred_block(&self) -> usize {
-        self.inner.preferred_block()
-    }
-
     fn access(&self) -> Access {
         self.inner.access()
     }

@@ -7,10 +7,10 @@ use crate::scalar::Scalar;
 
 /// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR06\] of the references).
 ///
-/// The block is as wide as the operator prefers and at most a little wider than the rank. A singular value of
-/// multiplicity p shows in a block Krylov space at most `block` times, so a block narrower than the rank may miss
-/// copies: the result is then confirmed by going on from fresh random vectors, half as long as it took to get there,
-/// until nothing changes.
+/// The block is a little wider than the rank, and at most 64 vectors. A singular value of multiplicity p shows in a block
+/// Krylov space at most `block` times, so a block narrower than the rank may miss copies: the result is then confirmed by
+/// going on from fresh random vectors, half as long as it took to get there, until nothing changes. Narrow blocks need
+/// fewer products where the values are well apart, but graph kernels have crowds of nearly equal ones.
 ///
 /// # Cost
 /// Per step one product of G and one of Gᵀ with a block, and O((n + m)·basis·block) for orthogonality. Memory
@@ -19,7 +19,7 @@ use crate::scalar::Scalar;
 pub struct Lanczos {
     /// Largest residual relative to σ₁.
     pub tol: f64,
-    /// Vectors in a block; 0: chosen from rank and operator.
+    /// Vectors in a block; 0: chosen from the rank.
     pub block: usize,
     /// Largest number of restarts.
     pub restarts: u64,
@@ -36,8 +36,8 @@ impl Lanczos {
         })
     }
 
-    fn block(&self, most: usize, rank: usize, preferred: usize) -> usize {
-        let automatic = (rank + (rank / 8).max(4)).min(preferred);
+    fn block(&self, most: usize, rank: usize) -> usize {
+        let automatic = (rank + (rank / 8).max(4)).min(64);
         if self.block > 0 { self.block } else { automatic }.min(most)
     }
 
@@ -53,7 +53,7 @@ impl Lanczos {
 impl<T: Scalar> SvdSolver<T> for Lanczos {
     fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
         check_rank(g.nrows(), g.ncols(), rank)?;
-        let block = self.block(g.nrows().min(g.ncols()), rank, g.preferred_block());
+        let block = self.block(g.nrows().min(g.ncols()), rank);
         let capacity = Self::capacity(g.nrows(), g.ncols(), rank, block, T::BYTES);
         let keep = (rank + block.max((capacity - rank) / 4)).min(capacity - 2 * block.min(capacity / 3));
         let mut krylov = Krylov::new(g, run, block, capacity)?;
@@ -93,7 +93,7 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
     }
 
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {
-        let block = self.block(n.min(m), rank, 64);
+        let block = self.block(n.min(m), rank);
         let basis = Self::capacity(n, m, rank, block, T::BYTES);
         let steps = 15.0;
         SolverPlan {
