@@ -77,6 +77,8 @@ pub(crate) fn thin_svd<T: Scalar>(a: MatRef<'_, T>) -> Option<ThinSvd<T>> {
 pub(crate) struct Orthonormal<T> {
     pub(crate) q: Mat<T>,
     pub(crate) r: Mat<T>,
+    /// Length of the shortest direction in q.
+    pub(crate) shortest: f64,
     /// Length of the longest direction left out.
     pub(crate) left_out: f64,
 }
@@ -92,12 +94,13 @@ pub(crate) fn orthonormalize<T: Scalar>(y: MatRef<'_, T>, drop: f64) -> Option<O
         return None;
     }
     let longest = svd.sigma.first().map_or(0.0, |s| s.as_f64());
-    let shortest = drop.max(T::eps().sqrt() * longest);
-    let kept = svd.sigma.iter().take_while(|s| s.as_f64() > shortest).count();
+    let limit = drop.max(T::eps().sqrt() * longest);
+    let kept = svd.sigma.iter().take_while(|s| s.as_f64() > limit).count();
     let scaled = Mat::from_fn(y.ncols(), kept, |i, j| svd.v[(i, j)] / svd.sigma[j]);
     let r = Mat::from_fn(kept, y.ncols(), |i, j| svd.v[(j, i)] * svd.sigma[i]);
-    let left_out = svd.sigma.get(kept).map_or(0.0, |s| s.as_f64());
-    Some(Orthonormal { q: mul(y, scaled.as_ref()), r, left_out })
+    let length = |at: usize| svd.sigma.get(at).map_or(0.0, |s| s.as_f64());
+    let shortest = length(kept.saturating_sub(1));
+    Some(Orthonormal { q: mul(y, scaled.as_ref()), r, shortest, left_out: length(kept) })
 }
 
 /// The R of y = QR.

@@ -91,9 +91,9 @@ impl<'a, T: Scalar> Krylov<'a, T> {
         self.filled.1
     }
 
-    /// True when another step fits the bases.
-    pub(super) fn has_room(&self) -> bool {
-        self.filled.1 + self.pending() <= self.v.ncols()
+    /// True when another step fits bases of so many columns.
+    pub(super) fn has_room(&self, columns: usize) -> bool {
+        self.filled.1 + self.pending() <= columns.min(self.v.ncols())
     }
 
     /// Adds random directions to the next block, as many as there is space for.
@@ -218,14 +218,20 @@ pub(super) fn orthogonalize<T: Scalar>(
     mut y: Mat<T>,
     drop: f64,
 ) -> Result<(Mat<T>, Mat<T>, Mat<T>)> {
+    /// A direction that keeps this share of its length is orthogonal to the basis up to 100 roundings.
+    const KEPT: f64 = 0.01;
     let width = y.ncols();
+    let before = linalg::column_norms(y.as_ref()).into_iter().fold(0.0, f64::max);
     let mut h = project_out(basis, &mut y);
     let (mut q, mut r) = (Mat::zeros(y.nrows(), 0), Mat::zeros(0, width));
     loop {
-        let Orthonormal { q: mut group, r: first, left_out } =
+        let Orthonormal { q: mut group, r: first, shortest, left_out } =
             linalg::orthonormalize(y.as_ref(), drop).ok_or_else(not_finite)?;
         if group.ncols() == 0 {
             return Ok((q, h, r));
+        }
+        if group.ncols() == width && shortest > KEPT * before {
+            return Ok((group, h, first));
         }
         linalg::add_mul(y.as_mut(), group.as_ref(), first.as_ref(), -T::one());
         h += project_out(basis, &mut group) * &first;

@@ -1,20 +1,24 @@
 use super::krylov::{Krylov, Ritz};
 use super::{Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
 use crate::error::Result;
-use crate::operator::Operator;
+use crate::operator::{Access, Operator};
 use crate::registry::{Entry, Params};
 use crate::scalar::Scalar;
 
 /// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR06\] of the references).
 ///
-/// The block is a little wider than the rank, and at most 64 vectors. A singular value of multiplicity p shows in a block
-/// Krylov space at most `block` times, so a block narrower than the rank may miss copies: the result is then confirmed by
-/// going on from fresh random vectors, half as long as it took to get there, until nothing changes. Narrow blocks need
-/// fewer products where the values are well apart, but graph kernels have crowds of nearly equal ones.
+/// Where entries are evaluated or read in every product, a block of vectors costs little more than one: the block is a little
+/// wider than the rank, and at most 64. Where a product costs the same for every vector (sparse and factored matrices) the
+/// block has 4 vectors: narrow blocks need fewer products. The bases start small and grow with every restart, and after three
+/// of them the block is wide, for the crowds of nearly equal values that graph kernels have.
+///
+/// A singular value of multiplicity p shows in a block Krylov space at most `block` times, so a block narrower than the rank
+/// may miss copies. Where `block` of the values found lie together, the result is therefore confirmed by going on from fresh
+/// random vectors, half as long as it took to get there, until nothing changes.
 ///
 /// # Cost
 /// Per step one product of G and one of Gᵀ with a block, and O((n + m)·basis·block) for orthogonality. Memory
-/// O((n + m)·basis), with a basis of 12 blocks or 3·rank vectors, less for matrices of millions of rows.
+/// O((n + m)·basis), with a basis of at most 12·(rank + 4) vectors, less for matrices of millions of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanczos {
     /// Largest residual relative to σ₁.
@@ -36,35 +40,53 @@ impl Lanczos {
         })
     }
 
-    fn block(&self, most: usize, rank: usize) -> usize {
-        let automatic = (rank + (rank / 8).max(4)).min(64);
+    /// Vectors in a block, for products that cost the same for every vector or not.
+    fn block(&self, most: usize, rank: usize, by_vector: bool) -> usize {
+        let automatic = if by_vector { NARROW } else { wide(rank) };
         if self.block > 0 { self.block } else { automatic }.min(most)
     }
 
-    /// Columns of the bases.
+    /// Whether a restart is the time for the wide block, whose products are quicker each.
+    fn widens(&self, restarts: u64, rank: usize, capacity: usize) -> bool {
+        self.block == 0 && restarts == CROWDED && rank + 3 * wide(rank) <= capacity
+    }
+
+    /// Columns the bases may have.
     fn capacity(n: usize, m: usize, rank: usize, block: usize, bytes: usize) -> usize {
         const COMFORTABLE: usize = 1 << 30;
         let fitting = COMFORTABLE / ((n + m) * bytes);
-        let wanted = (12 * block).max(3 * rank + 4 * block);
+        let wanted = (12 * wide(rank).max(block)).max(3 * rank + 4 * block);
         wanted.min(fitting).max(rank + 3 * block).min(m)
     }
+}
+
+/// Restarts after which a narrow block is taken to meet a crowd.
+const CROWDED: u64 = 3;
+
+/// Vectors in a block for products that cost the same for every vector.
+const NARROW: usize = 4;
+
+/// Vectors in a block that needs no confirmation.
+fn wide(rank: usize) -> usize {
+    (rank + (rank / 8).max(4)).min(64)
 }
 
 impl<T: Scalar> SvdSolver<T> for Lanczos {
     fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
         check_rank(g.nrows(), g.ncols(), rank)?;
-        let block = self.block(g.nrows().min(g.ncols()), rank);
+        let mut block = self.block(g.nrows().min(g.ncols()), rank, g.access() == Access::Products);
         let capacity = Self::capacity(g.nrows(), g.ncols(), rank, block, T::BYTES);
-        let keep = (rank + block.max((capacity - rank) / 4)).min(capacity - 2 * block.min(capacity / 3));
+        // Short bases are cheap to keep orthogonal; they grow when they do not suffice.
+        let mut limit = (3 * rank + 6 * block).min(capacity);
         let mut krylov = Krylov::new(g, run, block, capacity)?;
         krylov.report.solver = "lanczos".into();
-        let mut confirmation = Confirmation { wide: block >= rank, ..Confirmation::default() };
+        let mut confirmation = Confirmation { starts: block, ..Confirmation::default() };
         let mut next_look = 0;
         let ritz = loop {
             krylov.expand()?;
-            let exhausted = krylov.pending() == 0;
+            let (exhausted, full) = (krylov.pending() == 0, !krylov.has_room(limit));
             // Decomposing B costs as much as a step once it is large: look when it has grown by a quarter.
-            if !exhausted && krylov.has_room() && krylov.columns() < next_look {
+            if !exhausted && !full && krylov.columns() < next_look {
                 continue;
             }
             let ritz = krylov.ritz()?;
@@ -75,17 +97,23 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
                 }
                 if exhausted || confirmation.is_new() {
                     krylov.add_random(block)?;
+                    confirmation.starts += block;
                 }
                 if krylov.pending() == 0 {
                     break ritz;
                 }
             }
-            if !krylov.has_room() {
+            if !krylov.has_room(limit) {
                 if krylov.report.restarts == self.restarts {
                     krylov.report.notes.push(format!("stopped after {} restarts", self.restarts));
                     break ritz;
                 }
-                krylov.restart(&ritz, keep);
+                let wide = if self.widens(krylov.report.restarts, rank, capacity) { wide(rank) } else { block };
+                krylov.restart(&ritz, kept(rank, wide, limit));
+                krylov.add_random(wide - block)?;
+                confirmation.starts += wide - block;
+                block = wide;
+                limit = (limit + limit / 2).min(capacity);
             }
             next_look = krylov.columns() + block.max(krylov.columns() / 4);
         };
@@ -93,7 +121,7 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
     }
 
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {
-        let block = self.block(n.min(m), rank);
+        let block = self.block(n.min(m), rank, false);
         let basis = Self::capacity(n, m, rank, block, T::BYTES);
         let steps = 15.0;
         SolverPlan {
@@ -106,11 +134,24 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
     }
 }
 
+/// Ritz vectors that survive a restart of bases of `limit` columns.
+fn kept(rank: usize, block: usize, limit: usize) -> usize {
+    (rank + block.max((limit - rank) / 4)).min(limit - 2 * block.min(limit / 3))
+}
+
+/// Whether a value may have more copies than the random vectors that were put in could show.
+///
+/// Copies beyond the rank do no harm, so only crowds that end before it count.
+fn may_hide_copies(sigma: &[f64], starts: usize, rank: usize, near: f64) -> bool {
+    let crowd = |first: usize| sigma[first] - sigma[first + starts - 1] <= near * sigma[0];
+    sigma.len() < rank || (0..rank.saturating_sub(starts)).any(crowd)
+}
+
 /// Whether going on from fresh random vectors leaves the values as they were.
 #[derive(Default)]
 struct Confirmation {
-    /// The block is wide enough to need none when all values are there.
-    wide: bool,
+    /// Random vectors put in so far.
+    starts: usize,
     values: Vec<f64>,
     /// Products when these values were first seen, and how many more are needed to trust them.
     since: u64,
@@ -121,7 +162,7 @@ struct Confirmation {
 impl Confirmation {
     fn holds<T: Scalar>(&mut self, ritz: &Ritz<T>, rank: usize, tol: f64, products: u64) -> bool {
         let now: Vec<f64> = ritz.sigma().iter().take(rank).map(|s| s.as_f64()).collect();
-        if self.wide && now.len() >= rank {
+        if !may_hide_copies(&now, self.starts, rank, tol.sqrt()) {
             return true;
         }
         let largest = now.first().copied().unwrap_or(0.0);
@@ -132,7 +173,7 @@ impl Confirmation {
             return products >= self.since + self.patience;
         }
         let patience = if self.looks == 0 { products / 2 } else { self.patience };
-        *self = Confirmation { wide: self.wide, values: now, since: products, patience, looks: 1 };
+        *self = Confirmation { starts: self.starts, values: now, since: products, patience, looks: 1 };
         false
     }
 

@@ -45,7 +45,7 @@ impl<T: Scalar> SvdSolver<T> for Randomized {
             krylov.expand()?;
             let ritz = krylov.ritz()?;
             krylov.progress(&ritz, rank)?;
-            if ritz.converged(rank, self.tol) || krylov.pending() == 0 || !krylov.has_room() {
+            if ritz.converged(rank, self.tol) || krylov.pending() == 0 || !krylov.has_room(usize::MAX) {
                 break ritz;
             }
         };

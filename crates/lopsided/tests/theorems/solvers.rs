@@ -1,8 +1,8 @@
 use crate::naive::{draw, sparse_matrix};
-use lopsided::operator::{DenseOperator, Operator};
+use lopsided::operator::{DenseOperator, Operator, SparseOperator};
 use lopsided::registry::Params;
 use lopsided::svd::{self, Run, Svd};
-use lopsided::{Mat, Scalar};
+use lopsided::{Csr, Mat, Scalar};
 use proptest::prelude::*;
 
 const SOLVERS: [&str; 4] = ["auto", "exact", "lanczos", "randomized"];
@@ -94,6 +94,24 @@ fn repeated_singular_values_are_all_found() {
             let expected = if k < 30 { 3.0 } else { 2.0 };
             assert!((s - expected).abs() < 1e-8, "rank {rank}, block {block}: value {k} is {s}");
         }
+    }
+}
+
+#[test]
+fn copies_of_a_sparse_matrix_repeat_each_of_its_values() {
+    let (size, copies) = (120usize, 9usize);
+    let entry =
+        |i: usize, j: usize| if (i * 31 + j * 17).is_multiple_of(23) { 1.0 + ((i * j) as f64).sin() } else { 0.0 };
+    let one = Mat::from_fn(size, size, entry);
+    let n = size * copies;
+    let inside = |i: usize| (0..size).map(move |j| (i as u32, (i / size * size + j) as u32, entry(i % size, j)));
+    let cells: Vec<(u32, u32, f64)> = (0..n).flat_map(inside).filter(|cell| cell.2 != 0.0).collect();
+    let g = SparseOperator::new(None, Csr::from_triplets(n, n, &cells));
+    let params = Params::default().with("tol", 1e-9);
+    let svd = svd::solver::<f64>("lanczos", &params).unwrap().solve(&g, 25, &Run::default()).unwrap();
+    let values = one.singular_values().unwrap();
+    for (k, s) in svd.sigma.iter().enumerate() {
+        assert!((s - values[k / copies]).abs() < 1e-7 * values[0], "value {k} is {s}, not {}", values[k / copies]);
     }
 }
 
