@@ -32,6 +32,7 @@ pub mod io;
 pub mod kernel;
 pub mod landmarks;
 mod linalg;
+pub mod linsys;
 pub mod metrics;
 pub mod operator;
 mod random;

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "tests say when they are skipped")]
 
 mod compat;
+mod coupled;
 mod kernels;
 mod model;
 mod naive;

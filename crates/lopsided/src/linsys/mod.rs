@@ -1,0 +1,325 @@
+//! The coupled least-squares system of AsK-LS.
+//!
+//! With the labels moved out of the matrix, \[AsKLS\] Eq. (6) reads, for g = 1/penalty,
+//!
+//! g·a + K·b + 1·β_s = y,  Kᵀ·a + g·b + 1·β_t = y,  1ᵀa = 1ᵀb = 0,
+//!
+//! one matrix for all classes and targets y. a and b have mean 0, so projecting on such vectors removes the border: with
+//! K_c = (I − 11ᵀ/n)·K·(I − 11ᵀ/n) and the centred y_c
+//!
+//! M·\[a; b\] = \[y_c; y_c\],  M = \[g·I, K_c; K_cᵀ, g·I\],  β_s = mean(y − K·b),  β_t = mean(y − Kᵀ·a).
+//!
+//! The eigenvalues of M are g ± σ for every singular value σ of K_c, with vectors (u, ±v)/√2, and g elsewhere. So M is
+//! indefinite when penalty·σ₁ > 1 and singular when penalty·σ = 1 for any σ.
+
+mod dense;
+mod lsmr;
+mod minres;
+mod spectral;
+
+pub use spectral::Spectral;
+
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::operator::{Access, Centered, Means, Operator};
+use crate::svd::Run;
+use faer::{Mat, MatRef};
+use std::fmt;
+use std::str::FromStr;
+
+/// Condition number beyond which a system counts as singular.
+pub const SINGULAR: f64 = 1e10;
+/// Up to this many samples a dense factorisation is taken.
+const DENSE: usize = 5000;
+
+/// What to do with a singular system.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnSingular {
+    /// (M² + λI)⁻¹·M instead of M⁻¹.
+    Tikhonov(f64),
+    /// The pseudo-inverse of M.
+    MinNorm,
+    /// Refuse.
+    Error,
+}
+
+impl Default for OnSingular {
+    fn default() -> Self {
+        OnSingular::Tikhonov(1.0)
+    }
+}
+
+impl fmt::Display for OnSingular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OnSingular::Tikhonov(lambda) => write!(f, "Tikhonov's method with λ = {lambda}"),
+            OnSingular::MinNorm => f.write_str("the solution of least norm"),
+            OnSingular::Error => f.write_str("an error"),
+        }
+    }
+}
+
+/// How the system is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Route {
+    /// By size and operator.
+    #[default]
+    Auto,
+    /// Complete singular value decomposition of K_c; serves every penalty.
+    Svd,
+    /// Symmetric indefinite factorisation of g²I − K_c·K_cᵀ.
+    Dense,
+    /// Products alone: preconditioned MINRES, damped LSMR for Tikhonov's method.
+    Minres,
+    /// K_c replaced by so many singular triplets: O(n·rank) after they are found.
+    LowRank(usize),
+}
+
+impl FromStr for Route {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        const NAMES: [(&str, Route); 4] =
+            [("auto", Route::Auto), ("svd", Route::Svd), ("dense", Route::Dense), ("minres", Route::Minres)];
+        NAMES.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
+            kind: "route",
+            name: text.into(),
+            known: NAMES.map(|(name, _)| name.into()).to_vec(),
+        })
+    }
+}
+
+/// A coupled system and how to solve it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoupledSystem {
+    /// γ of \[AsKLS\]: the weight of the errors.
+    pub penalty: f64,
+    /// What to do when it is singular.
+    pub on_singular: OnSingular,
+    /// How to solve it.
+    pub route: Route,
+    /// Residual of iterative routes relative to the right-hand side.
+    pub tol: f64,
+}
+
+impl Default for CoupledSystem {
+    /// Penalty 1, Tikhonov's method with λ = 1 where singular, any route, residual 1e-10.
+    fn default() -> Self {
+        CoupledSystem { penalty: 1.0, on_singular: OnSingular::default(), route: Route::Auto, tol: 1e-10 }
+    }
+}
+
+/// Coefficients of both functions, one column per target: f_s(x) = Σ_j k(x, x_j)·b_j + β_s,
+/// f_t(z) = Σ_i k(x_i, z)·a_i + β_t (\[AsKLS\] Eq. (7)).
+#[derive(Clone, Debug)]
+pub struct CoupledSolution {
+    /// a, the weights of the target function.
+    pub a: Mat<f64>,
+    /// b, the weights of the source function.
+    pub b: Mat<f64>,
+    /// β_s, one per target.
+    pub bias_source: Vec<f64>,
+    /// β_t, one per target.
+    pub bias_target: Vec<f64>,
+    /// How it was found.
+    pub report: SystemReport,
+}
+
+/// Account of a solved system.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SystemReport {
+    /// `svd`, `dense`, `minres`, `lsmr` or `low-rank`.
+    pub route: String,
+    /// Why it was taken.
+    pub why: String,
+    /// Condition number of M; infinite when it is singular to working precision.
+    pub condition: f64,
+    /// Whether that number is an estimate.
+    pub estimated: bool,
+    /// ‖M·\[a; b\] − \[y_c; y_c\]‖/‖\[y_c; y_c\]‖, the largest of all targets.
+    pub residual: f64,
+    /// Iterations of an iterative route.
+    pub iterations: u64,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+impl CoupledSystem {
+    /// Solves for all columns of `targets` at once.
+    ///
+    /// # Errors
+    /// [`Error::Param`], [`Error::Shape`] and [`Error::NotFinite`] for what cannot be used, [`Error::Singular`] with
+    /// [`OnSingular::Error`], [`Error::Interrupted`].
+    pub fn solve(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
+        self.check(k, targets)?;
+        let means = Means::of(k)?;
+        let centered = Centered::new(k, means.clone());
+        let problem = Problem { g: 1.0 / self.penalty, k: &centered, y: centred(targets), system: self, run };
+        let (route, why) = self.choose(k);
+        let mut solved = match route {
+            Route::Svd => Spectral::complete(&centered)?.solved(&problem)?,
+            Route::LowRank(rank) => Spectral::leading(&centered, rank, run)?.solved(&problem)?,
+            Route::Dense => dense::solve(&problem)?,
+            Route::Minres | Route::Auto => minres::solve(&problem)?,
+        };
+        solved.report.why = why;
+        solved.report.residual = problem.residual(&solved)?;
+        Ok(solved.with_biases(&means, targets))
+    }
+
+    fn choose(&self, k: &dyn Operator<f64>) -> (Route, String) {
+        let n = k.nrows();
+        match self.route {
+            Route::Auto if k.access() == Access::Products && n > 500 => {
+                (Route::Minres, "products with K are cheap".into())
+            }
+            Route::Auto if n <= DENSE => (Route::Dense, format!("{n} samples, at most {DENSE}")),
+            Route::Auto => (Route::Minres, format!("{n} samples, more than {DENSE}")),
+            route => (route, "asked for".into()),
+        }
+    }
+
+    fn check(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<()> {
+        let (n, m) = (k.nrows(), k.ncols());
+        if n != m || n < 2 {
+            return Err(Error::shape("the kernel matrix", "square with at least 2 samples", format!("{n} x {m}")));
+        }
+        if targets.nrows() != n {
+            return Err(Error::shape("number of targets", n, targets.nrows()));
+        }
+        crate::samples::SamplesRef::Dense(targets).check_finite("the targets")?;
+        check_penalty(self.penalty)?;
+        match self.on_singular {
+            OnSingular::Tikhonov(lambda) if !(lambda.is_finite() && lambda > 0.0) => {
+                Err(Error::param("tikhonov", lambda, "a positive number"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn check_penalty(penalty: f64) -> Result<()> {
+    if penalty.is_finite() && penalty > 0.0 {
+        return Ok(());
+    }
+    Err(Error::param("penalty", penalty, "a positive number"))
+}
+
+/// M with its right-hand side, shared by the routes.
+struct Problem<'a> {
+    g: f64,
+    k: &'a Centered<'a, f64>,
+    /// Centred targets.
+    y: Mat<f64>,
+    system: &'a CoupledSystem,
+    run: &'a Run,
+}
+
+/// \[a; b\] before the biases are known.
+struct Solved {
+    a: Mat<f64>,
+    b: Mat<f64>,
+    report: SystemReport,
+}
+
+impl Problem<'_> {
+    fn n(&self) -> usize {
+        self.y.nrows()
+    }
+
+    /// \[y_c; y_c\].
+    fn rhs(&self) -> Mat<f64> {
+        stacked(self.y.as_ref(), self.y.as_ref())
+    }
+
+    /// M·w for w = \[a; b\].
+    fn apply(&self, w: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.run.watch.check()?;
+        let n = self.n();
+        let (a, b) = (w.subrows(0, n), w.subrows(n, n));
+        let mut out = w.to_owned() * faer::Scale(self.g);
+        let mut product = Mat::zeros(n, w.ncols());
+        let (mut top, mut bottom) = out.as_mut().split_at_row_mut(n);
+        self.k.apply(b, product.as_mut())?;
+        top += &product;
+        self.k.apply_transpose(a, product.as_mut())?;
+        bottom += &product;
+        Ok(out)
+    }
+
+    /// Largest relative residual over the targets.
+    fn residual(&self, solved: &Solved) -> Result<f64> {
+        let difference = self.apply(stacked(solved.a.as_ref(), solved.b.as_ref()).as_ref())? - self.rhs();
+        let lengths = linalg::column_norms(self.rhs().as_ref());
+        let relative = linalg::column_norms(difference.as_ref()).into_iter().zip(lengths);
+        Ok(relative.map(|(d, l)| if l > 0.0 { d / l } else { d }).fold(0.0, f64::max))
+    }
+
+    /// The sentence about a singular system that was solved otherwise; an error where that was asked for.
+    fn singular(&self, condition: f64) -> Result<String> {
+        let number = if condition.is_finite() { format!("{condition:.1e}") } else { "infinite".into() };
+        let on_singular = self.system.on_singular;
+        if on_singular == OnSingular::Error {
+            let penalty = self.system.penalty;
+            return Err(Error::Singular {
+                what: format!(
+                    "the AsK-LS system with penalty {penalty} (condition number {number}; take another penalty)"
+                ),
+            });
+        }
+        Ok(format!("the system is singular (condition number {number}): {on_singular} was taken"))
+    }
+}
+
+impl Solved {
+    /// β_s = mean(y − K·b) and β_t = mean(y − Kᵀ·a).
+    fn with_biases(self, means: &Means<f64>, targets: MatRef<'_, f64>) -> CoupledSolution {
+        let n = targets.nrows() as f64;
+        let bias = |weights: &Mat<f64>, of: &[f64]| -> Vec<f64> {
+            let shift = |c: usize| weights.col(c).iter().zip(of).map(|(w, m)| w * m).sum::<f64>();
+            (0..targets.ncols()).map(|c| targets.col(c).iter().sum::<f64>() / n - shift(c)).collect()
+        };
+        let (bias_source, bias_target) = (bias(&self.b, &means.cols), bias(&self.a, &means.rows));
+        CoupledSolution { a: self.a, b: self.b, bias_source, bias_target, report: self.report }
+    }
+}
+
+/// Columns minus their means.
+fn centred(y: MatRef<'_, f64>) -> Mat<f64> {
+    let mean: Vec<f64> = y.col_iter().map(|c| c.iter().sum::<f64>() / y.nrows() as f64).collect();
+    Mat::from_fn(y.nrows(), y.ncols(), |i, c| y[(i, c)] - mean[c])
+}
+
+/// \[a; b\].
+fn stacked(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows() + b.nrows(), a.ncols());
+    out.as_mut().subrows_mut(0, a.nrows()).copy_from(a);
+    out.as_mut().subrows_mut(a.nrows(), b.nrows()).copy_from(b);
+    out
+}
+
+/// The upper and the lower half.
+fn halves(w: &Mat<f64>) -> (Mat<f64>, Mat<f64>) {
+    let n = w.nrows() / 2;
+    (w.subrows(0, n).to_owned(), w.subrows(n, n).to_owned())
+}
+
+/// aᵀb column by column.
+fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
+    a.col_iter().zip(b.col_iter()).map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()).collect()
+}
+
+/// Column c of `out` += factors\[c\] · column c of `other`.
+fn add_scaled(out: &mut Mat<f64>, factors: &[f64], other: &Mat<f64>) {
+    for (c, &factor) in factors.iter().enumerate() {
+        out.col_mut(c).iter_mut().zip(other.col(c).iter()).for_each(|(o, v)| *o += factor * v);
+    }
+}
+
+/// Column c times factors\[c\].
+fn scale(out: &mut Mat<f64>, factors: &[f64]) {
+    for (c, &factor) in factors.iter().enumerate() {
+        out.col_mut(c).iter_mut().for_each(|o| *o *= factor);
+    }
+}

@@ -1,0 +1,114 @@
+use super::{OnSingular, Problem, SINGULAR, Solved, SystemReport};
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::operator::{self, Operator};
+use crate::registry::Params;
+use crate::svd::{Run, Svd, solver};
+use faer::{Mat, MatRef};
+
+/// The singular value decomposition of K_c, complete or truncated: every penalty then costs two products.
+///
+/// A filter f(h) of the eigenvalues h = g ± σ gives, with s = Uᵀy, t = Vᵀy,
+///
+/// a = U·(p + q) + f(g)·(y − U·s),  b = V·(p − q) + f(g)·(y − V·t),  p = f(g + σ)·(s + t)/2,  q = f(g − σ)·(s − t)/2.
+///
+/// f(h) = 1/h is the solution, h/(h² + λ) Tikhonov's, and 1/h with 0 for vanishing h the one of least norm.
+#[derive(Clone, Debug)]
+pub struct Spectral {
+    u: Mat<f64>,
+    sigma: Vec<f64>,
+    v: Mat<f64>,
+    complete: bool,
+}
+
+impl Spectral {
+    /// All singular values of K_c.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] in disguise as [`Error::Singular`] when K has NaN or infinity.
+    pub fn complete(k: &dyn Operator<f64>) -> Result<Self> {
+        let dense = operator::materialize(k)?;
+        let svd =
+            linalg::thin_svd(dense.as_ref()).ok_or_else(|| Error::Singular { what: "the kernel matrix".into() })?;
+        Ok(Spectral { u: svd.u, sigma: svd.sigma, v: svd.v, complete: true })
+    }
+
+    /// The leading triplets of K_c, which then stand for all of it.
+    pub fn leading(k: &dyn Operator<f64>, rank: usize, run: &Run) -> Result<Self> {
+        Self::with_solver(k, rank, &Params::default(), "auto", run)
+    }
+
+    /// Rough leading triplets, good enough to speed another solver up.
+    pub(super) fn rough(k: &dyn Operator<f64>, rank: usize, run: &Run) -> Result<Self> {
+        Self::with_solver(k, rank, &Params::default().with("passes", 2.0), "randomized", run)
+    }
+
+    fn with_solver(k: &dyn Operator<f64>, rank: usize, params: &Params, name: &str, run: &Run) -> Result<Self> {
+        let Svd { u, sigma, v, .. } = solver::<f64>(name, params)?.solve(k, rank, run)?;
+        Ok(Spectral { u, sigma, v, complete: false })
+    }
+
+    /// Singular values of K_c.
+    pub fn sigma(&self) -> &[f64] {
+        &self.sigma
+    }
+
+    /// (‖M‖, smallest |eigenvalue| of M).
+    pub(super) fn extremes(&self, g: f64) -> (f64, f64) {
+        let largest = g + self.sigma.first().copied().unwrap_or(0.0);
+        let rest = if self.sigma.len() + 1 < self.u.nrows() || !self.complete { g } else { f64::INFINITY };
+        let smallest = self.sigma.iter().map(|s| (g - s).abs()).fold(rest, f64::min);
+        (largest, smallest.min(largest))
+    }
+
+    /// Condition number of M for g = 1/penalty.
+    pub fn condition(&self, g: f64) -> f64 {
+        let (largest, smallest) = self.extremes(g);
+        if smallest > 0.0 { largest / smallest } else { f64::INFINITY }
+    }
+
+    /// \[a; b\] for centred targets, with the eigenvalues h of M replaced by 1/f(h).
+    pub(super) fn filtered(
+        &self,
+        g: f64,
+        y: (MatRef<'_, f64>, MatRef<'_, f64>),
+        f: impl Fn(f64) -> f64,
+    ) -> (Mat<f64>, Mat<f64>) {
+        let (s, t) = (linalg::transpose_mul(self.u.as_ref(), y.0), linalg::transpose_mul(self.v.as_ref(), y.1));
+        let both = |sign: f64| {
+            Mat::from_fn(s.nrows(), s.ncols(), |k, c| {
+                let sum = f(g + self.sigma[k]) * (s[(k, c)] + t[(k, c)]);
+                let difference = f(g - self.sigma[k]) * (s[(k, c)] - t[(k, c)]);
+                let own = if sign > 0.0 { s[(k, c)] } else { t[(k, c)] };
+                0.5 * (sum + sign * difference) - f(g) * own
+            })
+        };
+        let side = |vectors: &Mat<f64>, y: MatRef<'_, f64>, sign| {
+            let mut out = y.to_owned() * faer::Scale(f(g));
+            linalg::add_mul(out.as_mut(), vectors.as_ref(), both(sign).as_ref(), 1.0);
+            out
+        };
+        (side(&self.u, y.0, 1.0), side(&self.v, y.1, -1.0))
+    }
+
+    pub(super) fn solved(&self, problem: &Problem<'_>) -> Result<Solved> {
+        let route = if self.complete { "svd" } else { "low-rank" };
+        let g = problem.g;
+        let condition = self.condition(g);
+        let mut report = SystemReport { route: route.into(), condition, ..SystemReport::default() };
+        report.estimated = !self.complete;
+        let (largest, _) = self.extremes(g);
+        let singular = condition > SINGULAR;
+        if singular {
+            report.warnings.push(problem.singular(condition)?);
+        }
+        let filter = |h: f64| match problem.system.on_singular {
+            OnSingular::Tikhonov(lambda) if singular => h / (h * h + lambda),
+            OnSingular::MinNorm if h.abs() * SINGULAR < largest => 0.0,
+            _ => h.recip(),
+        };
+        let y = problem.y.as_ref();
+        let (a, b) = self.filtered(g, (y, y), filter);
+        Ok(Solved { a, b, report })
+    }
+}

@@ -1,0 +1,133 @@
+//! The coupled system of AsK-LS: all routes against the bordered system in the plainest form.
+
+use faer::linalg::solvers::Solve;
+use lopsided::linsys::{CoupledSolution, CoupledSystem, OnSingular, Route};
+use lopsided::operator::DenseOperator;
+use lopsided::{Error, Mat, Run, synth};
+use proptest::prelude::*;
+
+const ROUTES: [Route; 3] = [Route::Svd, Route::Dense, Route::Minres];
+
+fn kernel(n: usize, seed: u64) -> Mat<f64> {
+    synth::gaussian::<f64>(n, n, seed) * faer::Scale(1.0 / (n as f64).sqrt())
+}
+
+/// ±1 with both signs.
+fn labels(n: usize, classes: usize, seed: u64) -> Mat<f64> {
+    let values = synth::gaussian::<f64>(n, classes, seed ^ 77);
+    Mat::from_fn(n, classes, |i, c| if i == c || values[(i, c)] > 0.3 { 1.0 } else { -1.0 })
+}
+
+fn solve(system: CoupledSystem, k: &Mat<f64>, y: &Mat<f64>) -> lopsided::Result<CoupledSolution> {
+    system.solve(&DenseOperator::Borrowed(k.as_ref()), y.as_ref(), &Run::default())
+}
+
+/// \[AsKLS\] Eq. (6) with its labels: unknowns β_s, β_t, α, β, one class. Gives a = α∘y, b = β∘y and both biases.
+fn bordered(k: &Mat<f64>, y: &Mat<f64>, class: usize, penalty: f64) -> (Vec<f64>, Vec<f64>, f64, f64) {
+    let n = k.nrows();
+    let label = |i: usize| y[(i, class)];
+    let mut m = Mat::<f64>::zeros(2 * n + 2, 2 * n + 2);
+    let mut rhs = Mat::<f64>::zeros(2 * n + 2, 1);
+    for i in 0..n {
+        (m[(0, 2 + i)], m[(1, 2 + n + i)]) = (label(i), label(i));
+        (m[(2 + i, 0)], m[(2 + n + i, 1)]) = (label(i), label(i));
+        (m[(2 + i, 2 + i)], m[(2 + n + i, 2 + n + i)]) = (1.0 / penalty, 1.0 / penalty);
+        (rhs[(2 + i, 0)], rhs[(2 + n + i, 0)]) = (1.0, 1.0);
+        for j in 0..n {
+            m[(2 + i, 2 + n + j)] = label(i) * k[(i, j)] * label(j);
+            m[(2 + n + j, 2 + i)] = label(i) * k[(i, j)] * label(j);
+        }
+    }
+    let x = m.full_piv_lu().solve(&rhs);
+    let part = |start: usize| (0..n).map(|i| x[(start + i, 0)] * label(i)).collect();
+    (part(2), part(2 + n), x[(0, 0)], x[(1, 0)])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn all_routes_solve_the_bordered_system_of_the_paper(n in 4usize..30, penalty in 0.05..3.0, seed: u64) {
+        let (k, y) = (kernel(n, seed), labels(n, 3, seed));
+        let reference = solve(CoupledSystem { penalty, route: Route::Svd, ..Default::default() }, &k, &y).unwrap();
+        prop_assume!(reference.report.condition < 1e4);
+        for route in ROUTES {
+            let found = solve(CoupledSystem { penalty, route, ..Default::default() }, &k, &y).unwrap();
+            prop_assert!(found.report.warnings.is_empty(), "{route:?}: {:?}", found.report);
+            prop_assert!(found.report.residual < 1e-9, "{route:?}: {:?}", found.report);
+            for class in 0..3 {
+                let (a, b, source, target) = bordered(&k, &y, class, penalty);
+                for i in 0..n {
+                    prop_assert!((found.a[(i, class)] - a[i]).abs() < 1e-8 * (1.0 + a[i].abs()), "{route:?}");
+                    prop_assert!((found.b[(i, class)] - b[i]).abs() < 1e-8 * (1.0 + b[i].abs()), "{route:?}");
+                }
+                prop_assert!((found.bias_source[class] - source).abs() < 1e-8 * (1.0 + source.abs()));
+                prop_assert!((found.bias_target[class] - target).abs() < 1e-8 * (1.0 + target.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_symmetric_kernel_gives_one_function(n in 4usize..25, penalty in 0.05..3.0, seed: u64) {
+        let half = kernel(n, seed);
+        let (k, y) = (&half + half.transpose(), labels(n, 2, seed));
+        let found = solve(CoupledSystem { penalty, route: Route::Svd, ..Default::default() }, &k, &y).unwrap();
+        prop_assume!(found.report.condition < 1e6);
+        prop_assert!((&found.a - &found.b).norm_max() < 1e-8 * (1.0 + found.a.norm_max()));
+        prop_assert!((found.bias_source[0] - found.bias_target[0]).abs() < 1e-8 * (1.0 + found.bias_source[0].abs()));
+    }
+
+    #[test]
+    fn the_condition_number_of_every_route_is_that_of_the_matrix(n in 6usize..25, penalty in 0.1..2.0, seed: u64) {
+        let (k, y) = (kernel(n, seed), labels(n, 1, seed));
+        let of = |route| solve(CoupledSystem { penalty, route, ..Default::default() }, &k, &y).unwrap().report.condition;
+        let exact = of(Route::Svd);
+        prop_assume!(exact < 1e4);
+        let dense = of(Route::Dense);
+        prop_assert!(dense <= exact * 1.01 && dense > exact * 0.1, "dense {dense}, exact {exact}");
+    }
+
+    #[test]
+    fn triplets_of_a_low_rank_kernel_give_the_solution(n in 12usize..40, seed: u64) {
+        let (p, q) = (synth::gaussian::<f64>(n, 3, seed), synth::gaussian::<f64>(n, 3, seed ^ 1));
+        let k = &p * q.transpose();
+        let y = labels(n, 2, seed);
+        let of = |route| solve(CoupledSystem { penalty: 0.7, route, ..Default::default() }, &k, &y).unwrap();
+        let (full, low) = (of(Route::Svd), of(Route::LowRank(3)));
+        prop_assume!(full.report.condition < 1e5);
+        prop_assert!((&full.a - &low.a).norm_max() < 1e-5 * (1.0 + full.a.norm_max()));
+    }
+}
+
+/// K with singular value exactly 1 several times after centring.
+fn unit_kernel(n: usize) -> Mat<f64> {
+    Mat::from_fn(n, n, |i, j| if (i + 1) % n == j { 1.0 } else { 0.0 })
+}
+
+#[test]
+fn a_singular_system_is_refused_or_solved_openly() {
+    let (k, y) = (unit_kernel(12), labels(12, 2, 5));
+    for route in ROUTES {
+        let on = |on_singular| solve(CoupledSystem { on_singular, route, ..Default::default() }, &k, &y);
+        let error = on(OnSingular::Error).unwrap_err();
+        assert!(matches!(error, Error::Singular { .. }) && error.to_string().contains("condition number"), "{error}");
+        for on_singular in [OnSingular::Tikhonov(1.0), OnSingular::MinNorm] {
+            let found = on(on_singular).unwrap();
+            assert!(found.a.norm_max().is_finite() && found.report.condition > 1e9, "{route:?}");
+            assert!(found.report.warnings[0].contains("singular"), "{:?}", found.report);
+        }
+    }
+}
+
+#[test]
+fn every_route_gives_the_same_tikhonov_and_least_norm_solutions() {
+    let (k, y) = (unit_kernel(15), labels(15, 2, 6));
+    for on_singular in [OnSingular::Tikhonov(0.5), OnSingular::MinNorm] {
+        let of = |route| solve(CoupledSystem { on_singular, route, ..Default::default() }, &k, &y).unwrap();
+        let reference = of(Route::Svd);
+        for route in ROUTES {
+            let off = (of(route).b - &reference.b).norm_max();
+            assert!(off < 1e-7, "{route:?}, {on_singular}: {off}");
+        }
+    }
+}
