@@ -2,8 +2,8 @@
 
 #![expect(clippy::print_stderr, reason = "tests say when they are skipped")]
 
+mod ask_ls;
 mod compat;
-mod coupled;
 mod kernels;
 mod model;
 mod naive;
