@@ -3,11 +3,13 @@
 #![expect(clippy::print_stderr, reason = "tests say when they are skipped")]
 
 mod compat;
+mod coupled;
 mod kernels;
 mod model;
 mod naive;
 mod nystrom;
 mod operators;
+mod predictor;
 mod real_data;
 mod solvers;
 mod tasks;

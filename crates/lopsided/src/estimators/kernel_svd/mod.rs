@@ -13,6 +13,7 @@ use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, O
 use crate::registry::Params;
 use crate::scalar::Scalar;
 use crate::svd::{self, Run, SolverPlan};
+use std::fmt;
 use std::str::FromStr;
 
 /// Powers of the singular values that scale embeddings.
@@ -36,6 +37,16 @@ impl Scaling {
             Scaling::Sqrt => 0.5,
             Scaling::Full => 1.0,
         }
+    }
+}
+
+impl fmt::Display for Scaling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Scaling::None => "none",
+            Scaling::Sqrt => "sqrt",
+            Scaling::Full => "full",
+        })
     }
 }
 
