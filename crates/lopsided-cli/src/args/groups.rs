@@ -90,7 +90,7 @@ pub(crate) struct KernelArgs {
     /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale; median for `bicluster` and `fit` of a table.
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     pub(crate) gamma: Option<String>,
-    /// Multiplies the bandwidth: gamma is divided by K².
+    /// Multiplies the bandwidth: gamma is divided by K². Default: 1; 5 for `fit` of a graph without --gamma.
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) gamma_factor: Option<f64>,
     /// Degree of the polynomial kernel.

@@ -121,17 +121,10 @@ fn read_rows<T: Scalar>(path: &Path, learned: Option<String>, args: &PredictArgs
     if args.read.target.is_some() {
         return Ok(read(path, &options)?);
     }
-    let Some(learned) = learned else {
-        return Ok(read(path, &ReadOptions { target: TargetColumn::None, ..options })?);
-    };
-    let found = read(path, &options)?;
-    let Input::Table(Table { target: Some((name, _)), columns, .. }) = &found else { return Ok(found) };
-    if *name == learned {
-        return Ok(found);
-    }
-    let elsewhere = columns.as_ref().is_some_and(|names| names.contains(&learned));
-    let target = if elsewhere { TargetColumn::Named(learned) } else { TargetColumn::None };
-    Ok(read(path, &ReadOptions { target, ..options })?)
+    let without = ReadOptions { target: TargetColumn::None, ..options.clone() };
+    let Some(learned) = learned else { return Ok(read(path, &without)?) };
+    let named = read(path, &ReadOptions { target: TargetColumn::Named(learned), ..options });
+    Ok(named.or_else(|error| read(path, &without).map_err(|_| error))?)
 }
 
 /// Both sides of the wanted nodes; a side without links is empty.

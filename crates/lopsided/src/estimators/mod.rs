@@ -29,7 +29,7 @@ use crate::graph::GraphFrame;
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::Mat;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Settings by name, as users write them: one point of a grid.
 pub type Point = Vec<(String, String)>;
@@ -57,7 +57,8 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
         let one = |point: &Point, fold: &Vec<usize>| {
-            let hidden = Dataset { y: Some(target.clone().without(|i| fold.contains(&i))), ..data.clone() };
+            let held: HashSet<usize> = fold.iter().copied().collect();
+            let hidden = Dataset { y: Some(target.clone().without(|i| held.contains(&i))), ..data.clone() };
             let model = self.with(point)?.fit(hidden, run)?;
             Ok(score(&target.rows(fold), model.decision(&data.rows(fold), run)?.as_ref()))
         };

@@ -23,7 +23,7 @@ impl Estimator<f64> for Plain {
 }
 
 fn predictor(kernel: &str) -> SvdPredictor {
-    SvdPredictor::new(KernelSvd::new(kernel).with_rank(6).with_solver("exact"))
+    SvdPredictor::new(KernelSvd::new(kernel).with_rank(4).with_solver("exact"))
 }
 
 fn classes(codes: &[u32], known: impl Fn(usize) -> bool) -> Target {

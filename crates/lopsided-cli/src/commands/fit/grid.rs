@@ -7,7 +7,8 @@ use lopsided::{Dataset, KernelSvd, Scalar};
 
 const RANKS: [usize; 4] = [25, 100, 300, 1000];
 const PENALTIES: [&str; 5] = ["1", "10", "100", "1000", "100000"];
-const GAMMA_FACTORS: [&str; 4] = ["0.5", "1", "2", "5"];
+const GRAPH_FACTORS: [&str; 4] = ["1", "2", "5", "10"];
+const TABLE_FACTORS: [&str; 4] = ["0.5", "1", "2", "5"];
 
 /// What the user lists; else everything that is not given as an option.
 pub(super) fn of<T: Scalar>(
@@ -22,7 +23,8 @@ pub(super) fn of<T: Scalar>(
     let words = |values: &[&str]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
     let mut grid = Vec::new();
     if args.kernel.gamma_factor.is_none() && recipe.svd.kernel.gamma_from_data() {
-        grid.push(("gamma-factor".into(), words(&GAMMA_FACTORS)));
+        let factors = if data.frame.is_some() { GRAPH_FACTORS } else { TABLE_FACTORS };
+        grid.push(("gamma-factor".into(), words(&factors)));
     }
     if args.solver.rank.is_none() {
         let most = most(&recipe.svd, data, Some(folds));

@@ -13,11 +13,13 @@ use anyhow::Result;
 use lopsided::estimators::{Estimator, Recipe, estimators, score};
 use lopsided::kernel::Gamma;
 use lopsided::tasks::{Search, Tuning};
-use lopsided::{Compat, Compatibility, Dataset, Error, KernelSvd, Scalar};
+use lopsided::{Compat, Dataset, Error, KernelSvd, Scalar};
 use summary::Summary;
 
 /// Components when neither the user nor a grid says.
 const DEFAULT_RANK: usize = 100;
+/// Bandwidth for graphs unless given: narrower kernels see little beyond a node's own links.
+const GRAPH_FACTOR: f64 = 5.0;
 
 /// Fits in the wanted precision.
 pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
@@ -52,11 +54,13 @@ fn recipe<T: Scalar>(args: &FitArgs, mut svd: KernelSvd, data: &Dataset<T>) -> R
     if !table {
         input::refuse(compat.kind, "none unless the input is a table whose rows are compared with its columns")?;
     }
-    if data.frame.is_none() && args.kernel.gamma.is_none() {
-        svd.gamma = Gamma::Median;
+    match (&data.frame, &args.kernel.gamma) {
+        (None, None) => svd.gamma = Gamma::Median,
+        (Some(_), None) => svd.gamma_factor = args.kernel.gamma_factor.unwrap_or(GRAPH_FACTOR),
+        _ => {}
     }
     svd.rank = args.solver.rank.unwrap_or_else(|| DEFAULT_RANK.min(grid::most(&svd, data, None)));
-    Ok(Recipe { svd, compat: Compatibility { ..compat } })
+    Ok(Recipe { svd, compat })
 }
 
 fn build<T: Scalar>(args: &FitArgs, recipe: Recipe) -> Result<Box<dyn Estimator<T>>> {
