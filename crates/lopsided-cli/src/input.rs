@@ -57,7 +57,7 @@ pub(crate) fn matrix<T: Scalar>(args: &BiclusterArgs) -> Result<Loaded<T>> {
 }
 
 /// The error about a compatibility matrix where there is nothing to make compatible.
-fn refuse(kind: Compat, allowed: &str) -> lopsided::Result<()> {
+pub(crate) fn refuse(kind: Compat, allowed: &str) -> lopsided::Result<()> {
     if kind == Compat::None { Ok(()) } else { Err(Error::param("compat", kind, allowed)) }
 }
 
@@ -77,13 +77,18 @@ pub(crate) fn not_a_table(path: &Path) -> anyhow::Error {
     hinted(error, "a table of two or three columns of numbers looks like a list of links; `--format csv` settles it")
 }
 
-fn node_ids(args: &GraphArgs, labels: Option<&Labels>) -> Result<Vec<String>> {
+pub(crate) fn node_ids(args: &GraphArgs, labels: Option<&Labels>) -> Result<Vec<String>> {
     let mut ids = args.nodes.as_deref().map(read_ids).transpose()?.unwrap_or_default();
     ids.extend(labels.into_iter().flatten().map(|(id, _)| id.clone()));
     Ok(ids)
 }
 
-fn from_graph<T: Scalar>(graph: &Graph, mut notes: Vec<String>, args: &GraphArgs, seed: u64) -> Result<Loaded<T>> {
+pub(crate) fn from_graph<T: Scalar>(
+    graph: &Graph,
+    mut notes: Vec<String>,
+    args: &GraphArgs,
+    seed: u64,
+) -> Result<Loaded<T>> {
     let rule = GraphRule {
         links: args.links.into(),
         self_loops: !args.no_self_loops,

@@ -7,6 +7,7 @@ mod estimator;
 mod failure;
 mod input;
 mod interrupt;
+mod labelled;
 mod memory;
 mod output;
 mod progress;

@@ -20,6 +20,42 @@ pub enum Target {
     Values(Vec<f64>),
 }
 
+impl Target {
+    /// Targets of the listed rows.
+    ///
+    /// # Panics
+    /// If a position is not below the number of rows.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Target::Classes { names, codes } => {
+                Target::Classes { names: names.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
+            }
+            Target::Values(values) => Target::Values(rows.iter().map(|&i| values[i]).collect()),
+        }
+    }
+
+    /// The same targets, unknown in the rows for which `hide` is true.
+    pub fn without(mut self, hide: impl Fn(usize) -> bool) -> Self {
+        match &mut self {
+            Target::Classes { codes, .. } => {
+                codes.iter_mut().enumerate().filter(|c| hide(c.0)).for_each(|c| *c.1 = None);
+            }
+            Target::Values(values) => {
+                values.iter_mut().enumerate().filter(|v| hide(v.0)).for_each(|v| *v.1 = f64::NAN);
+            }
+        }
+        self
+    }
+
+    /// Rows whose target is known, ascending.
+    pub fn known(&self) -> Vec<usize> {
+        match self {
+            Target::Classes { codes, .. } => (0..codes.len()).filter(|&i| codes[i].is_some()).collect(),
+            Target::Values(values) => (0..values.len()).filter(|&i| values[i].is_finite()).collect(),
+        }
+    }
+}
+
 /// Linear maps from the raw rows and columns of a matrix to coordinates that both sides share; `None`: as they are.
 ///
 /// A raw row x of width M becomes x·`rows`, a raw column z of width N becomes z·`cols` (see [`crate::Compat`]).
@@ -119,6 +155,27 @@ impl<T: Scalar> Dataset<T> {
     /// Column samples: Z, or X where there is no Z.
     pub fn cols(&self) -> &Samples<T> {
         self.z.as_ref().unwrap_or(&self.x)
+    }
+
+    /// The listed row samples with their targets and names; for the nodes of a graph the column samples as well.
+    ///
+    /// # Panics
+    /// If a position is not below the number of row samples.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let picked = |ids: &Option<Vec<String>>| -> Option<Vec<String>> {
+            ids.as_ref().map(|ids| rows.iter().map(|&i| ids[i].clone()).collect())
+        };
+        let nodes = self.frame.is_some();
+        let select = |z: &Samples<T>| if nodes { z.as_ref().select(rows) } else { z.clone() };
+        Dataset {
+            x: self.x.as_ref().select(rows),
+            z: self.z.as_ref().map(select),
+            y: self.y.as_ref().map(|y| y.rows(rows)),
+            row_ids: Some(rows.iter().map(|&i| self.id(Side::Row, i)).collect()),
+            col_ids: if nodes { picked(&self.col_ids) } else { self.col_ids.clone() },
+            frame: None,
+            maps: self.maps.clone(),
+        }
     }
 
     /// The name of a sample as it is written to files.

@@ -1,7 +1,10 @@
 //! Tall and small matrices: products over fixed row chunks, so that the bits do not depend on the number of threads.
 
 use crate::scalar::Scalar;
+use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::matmul::matmul;
 use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
@@ -47,6 +50,26 @@ pub(crate) fn mul<T: Scalar>(a: MatRef<'_, T>, h: MatRef<'_, T>) -> Mat<T> {
 /// out ← out + alpha · a · b on this thread alone.
 pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
     matmul(out, Accum::Add, a, b, alpha, Par::Seq);
+}
+
+/// The solution of a positive definite system given by its lower triangle, on this thread alone; `None` if it is not.
+pub(crate) fn solve_lower(mut gram: Mat<f64>, mut rhs: Mat<f64>) -> Option<Mat<f64>> {
+    let n = gram.nrows();
+    let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
+    let (stack, params) = (MemStack::new(&mut buffer), Default::default());
+    llt::factor::cholesky_in_place(gram.as_mut(), Default::default(), Par::Seq, stack, params).ok()?;
+    llt::solve::solve_in_place(gram.as_ref(), rhs.as_mut(), Par::Seq, stack);
+    Some(rhs)
+}
+
+/// Eigenvalues of a symmetric matrix in ascending order, on this thread alone; `None` when the entries are not finite.
+pub(crate) fn eigenvalues(a: MatRef<'_, f64>) -> Option<Vec<f64>> {
+    let (n, params) = (a.nrows(), Default::default());
+    let mut values = Diag::zeros(n);
+    let mut buffer = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params));
+    let stack = MemStack::new(&mut buffer);
+    evd::self_adjoint_evd(a, values.as_mut(), None, Par::Seq, stack, Default::default()).ok()?;
+    Some(values.column_vector().iter().copied().collect())
 }
 
 /// Thin singular value decomposition.

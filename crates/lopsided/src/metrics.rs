@@ -51,6 +51,16 @@ pub fn macro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
     sum / counts.len() as f64
 }
 
+/// Root of the mean squared error; NaN without samples.
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn rmse(truth: &[f64], predicted: &[f64]) -> f64 {
+    assert!(truth.len() == predicted.len(), "{} true and {} predicted values", truth.len(), predicted.len());
+    let squares: f64 = truth.iter().zip(predicted).map(|(t, p)| (t - p).powi(2)).sum();
+    (squares / truth.len() as f64).sqrt()
+}
+
 /// Sine of the largest principal angle between the spans of two matrices with orthonormal columns.
 ///
 /// The residual form ‖B − A(AᵀB)‖₂ keeps small angles accurate, which √(1 − cos²θ) from the
@@ -137,6 +147,7 @@ mod tests {
         let (truth, predicted) = ([0, 0, 1, 1, 1, 2], [0, 0, 1, 0, 2, 2]);
         assert!((accuracy(&truth, &predicted) - 4.0 / 6.0).abs() < 1e-15);
         assert!((micro_f1(&truth, &predicted) - 4.0 / 6.0).abs() < 1e-15);
+        assert!((rmse(&[1.0, 2.0], &[1.0, 5.0]) - 4.5f64.sqrt()).abs() < 1e-15);
         assert!((macro_f1(&truth, &predicted) - (0.8 + 0.5 + 2.0 / 3.0) / 3.0).abs() < 1e-15);
     }
 

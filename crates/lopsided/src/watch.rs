@@ -38,6 +38,11 @@ impl Watch {
         Watch { cancelled: Arc::default(), callback: Some(Arc::new(callback)) }
     }
 
+    /// A watch that hears of the same cancellation and reports no progress: for parts of a larger piece of work.
+    pub fn silent(&self) -> Self {
+        Watch { cancelled: self.cancelled.clone(), callback: None }
+    }
+
     /// Asks the work to stop; it ends with [`Error::Interrupted`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

@@ -42,7 +42,7 @@ pub(crate) struct GraphArgs {
     /// Node ids that the graph has even without links, one per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<PathBuf>,
-    /// Classes for colouring the report: `node,label`, or `row,label` for tables.
+    /// Classes (or values) as `node,label`, or `row,label` for tables: what `fit` learns, colours of the report of `embed`.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
 }
@@ -87,10 +87,10 @@ pub(crate) struct KernelArgs {
     /// Kernel; `lopsided list kernels` shows all with formulas.
     #[arg(long, value_name = "NAME", default_value = "sne")]
     pub(crate) kernel: String,
-    /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale; median for `bicluster`.
+    /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale; median for `bicluster` and `fit` of a table.
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     pub(crate) gamma: Option<String>,
-    /// Multiplies the bandwidth: gamma is divided by K².
+    /// Multiplies the bandwidth: gamma is divided by K². Default: 1; 5 for `fit` of a graph without --gamma.
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) gamma_factor: Option<f64>,
     /// Degree of the polynomial kernel.
@@ -111,7 +111,7 @@ pub(crate) struct KernelArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Computation")]
 pub(crate) struct SolverArgs {
-    /// Number of components; 16 by default (`bicluster`: 20), fewer where the data have fewer samples.
+    /// Number of components; 16 by default (`bicluster`: 20, `fit`: 100, `links`: 64), fewer where the data have fewer samples.
     #[arg(long, value_name = "R")]
     pub(crate) rank: Option<usize>,
     /// Solver; `lopsided list solvers` shows all.

@@ -1,11 +1,15 @@
 //! Options as the user writes them.
 
 mod bicluster;
+mod fit;
 mod groups;
+mod links;
 mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;
+pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+pub(crate) use links::LinksArgs;
 pub(crate) use reproduce::{PaperTable, ReproduceArgs};
 
 use crate::memory;
@@ -25,6 +29,7 @@ pub(crate) struct Cli {
 const MAIN_HELP: &str = "Examples:
   lopsided demo
   lopsided embed edges.csv --rows-out in.csv --cols-out out.csv
+  lopsided fit kernel-svd edges.csv --labels classes.csv --cv 5 --model nodes.model
   lopsided help embed
 
 Exit codes: 0 done, 1 tolerance not reached (results are written), 2 wrong usage or input,
@@ -39,6 +44,12 @@ pub(crate) enum Command {
     Embed(Box<EmbedArgs>),
     /// Cluster the rows and the columns of a matrix at once.
     Bicluster(Box<BiclusterArgs>),
+    /// Learn to predict classes or values of nodes or rows.
+    Fit(Box<FitArgs>),
+    /// Predict with a model of `fit`, and score the predictions where the truth is known.
+    Predict(PredictArgs),
+    /// Predict held-out links of a graph: kernel SVD and linear SVD side by side.
+    Links(Box<LinksArgs>),
     /// Place new rows and new columns with a saved model.
     Transform(TransformArgs),
     /// Compute a paper's table on the sets of a data folder, the paper's figures beside ours.
@@ -134,7 +145,7 @@ With --kernel precomputed the matrix itself is G and may have any shape.";
 #[derive(Debug, Args)]
 #[command(after_help = TRANSFORM_HELP)]
 pub(crate) struct TransformArgs {
-    /// Model file written by `embed --model`.
+    /// Model file written by `embed` or `fit kernel-svd`.
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) sides: SideArgs,
@@ -169,7 +180,7 @@ pub(crate) struct SideArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  lopsided inspect graph.model\n  lopsided inspect graph.model --json")]
 pub(crate) struct InspectArgs {
-    /// Model file written by `embed --model`.
+    /// Model file written by `embed` or `fit`.
     pub(crate) model: PathBuf,
 }
 

@@ -7,6 +7,7 @@ use crate::talk;
 use anyhow::Result;
 use lopsided::archive::Archive;
 use lopsided::error::bytes;
+use lopsided::estimators::{FitReport, Head};
 use lopsided::{Error, KernelSvdModel, Scaling};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,6 +33,18 @@ struct Contents {
     residual: f64,
     converged: bool,
     bytes: u64,
+    /// What `fit` learned on top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<HeadContents>,
+}
+
+/// The part of a model that predicts.
+#[derive(Serialize)]
+struct HeadContents {
+    classes: Vec<String>,
+    target: Option<String>,
+    #[serde(flatten)]
+    fit: FitReport,
 }
 
 /// Prints the contents.
@@ -69,7 +82,17 @@ fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {
         residual: report.residual(),
         converged: report.converged,
         bytes: size,
+        head: head(archive, &model)?,
     })
+}
+
+fn head(archive: &Archive, model: &KernelSvdModel<f64>) -> lopsided::Result<Option<HeadContents>> {
+    if !Head::is_in(archive) {
+        return Ok(None);
+    }
+    let head = Head::of(archive, model)?;
+    let (classes, target) = (head.answer.classes().to_vec(), archive.field("target")?);
+    Ok(Some(HeadContents { classes, target, fit: head.report }))
 }
 
 impl Contents {
@@ -78,15 +101,27 @@ impl Contents {
         let kernel: Vec<String> = std::iter::once(self.kernel.clone()).chain(params).collect();
         let origin = if self.graph { "nodes of a graph" } else { "samples" };
         let ending = if self.converged { "converged" } else { "not converged" };
-        vec![
+        let mut lines = vec![
             ("estimator", self.estimator.clone()),
             ("file", format!("format {}, written by lopsided {}, {}", self.format, self.version, bytes(self.bytes))),
             ("size", format!("{} x {} {origin}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
             ("kernel", format!("{}, {}", kernel.join(", "), if self.centered { "centred" } else { "not centred" })),
-            ("scaling", format!("{:?}", self.scaling).to_lowercase()),
+            ("scaling", self.scaling.to_string()),
             ("computed", format!("{} operator, {} solver", self.operator, self.solver)),
             ("singular values", talk::first_values(&self.singular_values)),
             ("residual", format!("{:.1e}, {ending}", self.residual)),
-        ]
+        ];
+        lines.extend(self.head.iter().flat_map(HeadContents::lines));
+        lines
+    }
+}
+
+impl HeadContents {
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let what =
+            if self.classes.is_empty() { "values".into() } else { format!("classes {}", self.classes.join(", ")) };
+        let penalty = self.fit.params.get("penalty").and_then(serde_json::Value::as_f64).map(talk::number);
+        let penalty = penalty.map(|p| format!(", penalty {p}")).unwrap_or_default();
+        vec![("predicts", format!("{what}, learned from {} samples{penalty}", self.fit.n_train))]
     }
 }

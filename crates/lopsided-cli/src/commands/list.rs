@@ -5,6 +5,7 @@ use crate::args::{Family, ListArgs};
 use crate::context::Context;
 use crate::talk;
 use anyhow::Result;
+use lopsided::estimators::estimators;
 use lopsided::kernel::kernels;
 use lopsided::landmarks::samplers;
 use lopsided::registry::Entry;
@@ -33,18 +34,19 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
     match family {
         Family::Kernels => ("kernels", lines(&kernels::<f64>())),
         Family::Solvers => ("solvers", lines(&solvers::<f64>())),
-        Family::Estimators => ("estimators", ESTIMATORS.to_vec()),
+        Family::Estimators => ("estimators", estimator_lines()),
         Family::Samplers => ("samplers", lines(&samplers::<f64>())),
         Family::Learners => ("learners", Vec::new()),
     }
 }
 
-const ESTIMATORS: [Line; 6] = [
-    (
-        "kernel-svd",
-        "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns (command: embed)",
-        &["rank", "kernel", "solver"],
-    ),
+fn estimator_lines() -> Vec<Line> {
+    let predicting = estimators::<f64>();
+    predicting.iter().map(|entry| (entry.name, entry.about, entry.settings)).chain(DESCRIBING).collect()
+}
+
+/// Estimators that predict nothing, or only inside `reproduce`.
+const DESCRIBING: [Line; 5] = [
     (
         "bicluster",
         "k-means on both sides of a kernel SVD of a matrix: clusters of rows and of columns (command: bicluster)",

@@ -4,8 +4,11 @@ mod bicluster;
 mod completions;
 mod demo;
 mod embed;
+mod fit;
 mod inspect;
+mod links;
 mod list;
+mod predict;
 mod reproduce;
 mod transform;
 
@@ -39,6 +42,9 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
         Command::Demo(args) => demo::run(args, &context),
         Command::Embed(args) => embed::run(args, &context),
         Command::Bicluster(args) => bicluster::run(args, &context),
+        Command::Fit(args) => fit::run(args, &context),
+        Command::Predict(args) => predict::run(args, &context),
+        Command::Links(args) => links::run(args, &context),
         Command::Transform(args) => transform::run(args, &context),
         Command::Reproduce(args) => reproduce::run(args, &context),
         Command::Inspect(args) => inspect::run(args, &context),

@@ -1,7 +1,7 @@
 use super::{Scratch, text};
 
 /// The run must end with one clear sentence that has all `words`, and leave nothing behind.
-fn refused(scratch: &Scratch, command: &str, words: &[&str]) {
+pub(super) fn refused(scratch: &Scratch, command: &str, words: &[&str]) {
     let before = scratch.files();
     let output = scratch.run(command);
     let talk = text(&output.stderr);

@@ -3,7 +3,9 @@
 mod bad_input;
 mod bicluster;
 mod embed;
+mod fit;
 mod interrupt;
+mod links;
 mod other_commands;
 mod real_data;
 mod reproduce;

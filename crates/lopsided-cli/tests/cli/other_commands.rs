@@ -49,7 +49,19 @@ fn completions_version_and_usage() {
         assert!(scratch.ok(&format!("completions {shell}")).contains("embed"));
     }
     assert_eq!(scratch.ok("--version"), format!("lopsided {}\n", env!("CARGO_PKG_VERSION")));
-    for command in ["embed", "bicluster", "transform", "inspect", "list", "completions", "demo", "reproduce"] {
+    for command in [
+        "embed",
+        "bicluster",
+        "transform",
+        "inspect",
+        "list",
+        "completions",
+        "demo",
+        "reproduce",
+        "fit",
+        "predict",
+        "links",
+    ] {
         assert!(scratch.ok(&format!("help {command}")).contains("Examples:"), "{command}");
     }
     assert_eq!(scratch.run("embed").status.code(), Some(2));

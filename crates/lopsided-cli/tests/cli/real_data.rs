@@ -2,7 +2,7 @@ use super::Scratch;
 
 /// The folder with the real data sets, if there is one.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
-fn data() -> Option<String> {
+pub(super) fn data() -> Option<String> {
     let folder = std::env::var("LOPSIDED_DATA").ok().filter(|folder| !folder.is_empty());
     if folder.is_none() {
         println!("skipped: LOPSIDED_DATA is not set");

@@ -3,8 +3,7 @@
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::samples::SamplesRef;
-use faer::linalg::solvers::Solve;
-use faer::{Mat, MatRef, Side};
+use faer::{Mat, MatRef};
 
 /// One-vs-rest linear LS-SVM on dense features.
 ///
@@ -43,54 +42,77 @@ impl LinearLsSvm {
     /// not agree, [`Error::NotFinite`] for NaN or infinity, [`Error::Singular`] if the penalty is so large that the
     /// system cannot be factored.
     pub fn fit(&self, features: MatRef<'_, f64>, codes: &[u32], classes: usize) -> Result<LinearLsSvmModel> {
-        self.check(features, codes, classes)?;
-        let mean = column_means(features);
-        let share = class_shares(codes, classes);
+        if let Some(code) = codes.iter().find(|&&c| c as usize >= classes) {
+            return Err(Error::param("class code", code, format!("less than the number of classes, {classes}")));
+        }
+        let signs = Mat::from_fn(codes.len(), classes, |i, c| sign(codes[i], c));
+        self.fit_targets(features, signs.as_ref())
+    }
+
+    /// Learns any targets, one column of `targets` each: ridge regression with a bias that is not penalised.
+    ///
+    /// # Errors
+    /// As for [`LinearLsSvm::fit`].
+    pub fn fit_targets(&self, features: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Result<LinearLsSvmModel> {
+        self.check(features, targets)?;
+        let (mean, target_mean) = (column_means(features), column_means(targets));
         let (n, d) = (features.nrows(), features.ncols());
         let X = Mat::from_fn(n, d, |i, j| features[(i, j)] - mean[j]);
-        let Y = Mat::from_fn(n, classes, |i, c| sign(codes[i], c) - (2.0 * share[c] - 1.0));
+        let Y = Mat::from_fn(n, targets.ncols(), |i, c| targets[(i, c)] - target_mean[c]);
         let weights = if n < d { self.dual_weights(&X, &Y)? } else { self.primal_weights(&X, &Y)? };
         let shift = |c: usize| (0..d).map(|j| weights[(j, c)] * mean[j]).sum::<f64>();
-        let bias = (0..classes).map(|c| 2.0 * share[c] - 1.0 - shift(c)).collect();
+        let bias = target_mean.iter().enumerate().map(|(c, mean)| mean - shift(c)).collect();
         Ok(LinearLsSvmModel { weights, bias })
     }
 
-    fn check(&self, features: MatRef<'_, f64>, codes: &[u32], classes: usize) -> Result<()> {
-        if !(self.penalty.is_finite() && self.penalty > 0.0) {
-            return Err(Error::param("penalty", self.penalty, "a positive number"));
-        }
-        if codes.is_empty() || features.nrows() != codes.len() {
+    /// Condition number of the system that [`LinearLsSvm::fit_targets`] solves: (s² + 1/penalty) / (t² + 1/penalty) with the
+    /// largest and the smallest singular value s, t of the centred features.
+    pub fn condition(&self, features: MatRef<'_, f64>) -> Option<f64> {
+        let mean = column_means(features);
+        let X = Mat::from_fn(features.nrows(), features.ncols(), |i, j| features[(i, j)] - mean[j]);
+        let tall = if X.nrows() < X.ncols() { X.transpose() } else { X.as_ref() };
+        let values = linalg::eigenvalues(linalg::transpose_mul(tall, tall).as_ref())?;
+        let ridge = 1.0 / self.penalty;
+        Some((values.last()? + ridge) / (values.first()?.max(0.0) + ridge))
+    }
+
+    fn check(&self, features: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Result<()> {
+        check_penalty(self.penalty)?;
+        if targets.nrows() == 0 || features.nrows() != targets.nrows() {
             let rows = features.nrows();
             return Err(Error::shape(
                 "number of labels",
                 format!("the number of samples, {rows}, and not 0"),
-                codes.len(),
+                targets.nrows(),
             ));
-        }
-        if let Some(code) = codes.iter().find(|&&c| c as usize >= classes) {
-            return Err(Error::param("class code", code, format!("less than the number of classes, {classes}")));
         }
         SamplesRef::Dense(features).check_finite("features")
     }
 
     /// W = (XᵀX + I/penalty)⁻¹ XᵀY, for n ≥ d.
     fn primal_weights(&self, X: &Mat<f64>, Y: &Mat<f64>) -> Result<Mat<f64>> {
-        self.ridge_solve(X.transpose() * X, X.transpose() * Y)
+        let (gram, rhs) =
+            (linalg::transpose_mul(X.as_ref(), X.as_ref()), linalg::transpose_mul(X.as_ref(), Y.as_ref()));
+        self.ridge_solve(gram, rhs)
     }
 
     /// The same W as Xᵀ(XXᵀ + I/penalty)⁻¹Y, for n < d.
     fn dual_weights(&self, X: &Mat<f64>, Y: &Mat<f64>) -> Result<Mat<f64>> {
-        Ok(X.transpose() * self.ridge_solve(X * X.transpose(), Y.clone())?)
+        let gram = linalg::transpose_mul(X.transpose(), X.transpose());
+        Ok(linalg::transpose_mul(X.as_ref(), self.ridge_solve(gram, Y.clone())?.as_ref()))
     }
 
-    fn ridge_solve(&self, mut gram: Mat<f64>, mut rhs: Mat<f64>) -> Result<Mat<f64>> {
+    fn ridge_solve(&self, mut gram: Mat<f64>, rhs: Mat<f64>) -> Result<Mat<f64>> {
         for i in 0..gram.nrows() {
             gram[(i, i)] += 1.0 / self.penalty;
         }
-        let singular = |_| Error::Singular { what: "LS-SVM system (decrease the penalty)".into() };
-        gram.llt(Side::Lower).map_err(singular)?.solve_in_place(&mut rhs);
-        Ok(rhs)
+        linalg::solve_lower(gram, rhs).ok_or_else(singular)
     }
+}
+
+/// A penalty so large that the ridge is lost in rounding.
+pub(crate) fn singular() -> Error {
+    Error::Singular { what: "LS-SVM system (decrease the penalty)".into() }
 }
 
 /// What [`LinearLsSvm`] learned: one hyperplane per class.
@@ -122,10 +144,22 @@ impl LinearLsSvmModel {
     /// # Panics
     /// If the features do not have the width the model was fitted with.
     pub fn predict(&self, features: MatRef<'_, f64>) -> Vec<u32> {
-        let scores = self.decision(features);
-        let larger = |i: usize, best: usize, c: usize| if scores[(i, c)] > scores[(i, best)] { c } else { best };
-        (0..scores.nrows()).map(|i| (1..scores.ncols()).fold(0, |best, c| larger(i, best, c)) as u32).collect()
+        largest_columns(self.decision(features).as_ref())
     }
+}
+
+/// The position of the largest entry of each row; the first one in a tie.
+pub fn largest_columns(scores: MatRef<'_, f64>) -> Vec<u32> {
+    let larger = |i: usize, best: usize, c: usize| if scores[(i, c)] > scores[(i, best)] { c } else { best };
+    (0..scores.nrows()).map(|i| (1..scores.ncols()).fold(0, |best, c| larger(i, best, c)) as u32).collect()
+}
+
+/// Refuses a penalty that is not above 0.
+pub(crate) fn check_penalty(penalty: f64) -> Result<()> {
+    if penalty.is_finite() && penalty > 0.0 {
+        return Ok(());
+    }
+    Err(Error::param("penalty", penalty, "a number above 0"))
 }
 
 fn sign(code: u32, class: usize) -> f64 {
@@ -134,14 +168,6 @@ fn sign(code: u32, class: usize) -> f64 {
 
 fn column_means(features: MatRef<'_, f64>) -> Vec<f64> {
     features.col_iter().map(|col| col.iter().sum::<f64>() / features.nrows() as f64).collect()
-}
-
-fn class_shares(codes: &[u32], classes: usize) -> Vec<f64> {
-    let mut counts = vec![0usize; classes];
-    for &code in codes {
-        counts[code as usize] += 1;
-    }
-    counts.iter().map(|&count| count as f64 / codes.len() as f64).collect()
 }
 
 #[cfg(test)]
@@ -167,6 +193,14 @@ mod tests {
         let model = LinearLsSvm::default().fit(x.as_ref(), &[0, 1], 2).unwrap();
         assert!((model.weights[(0, 1)] - 2.0 / 3.0).abs() < 1e-15);
         assert!((model.bias[1] + 4.0 / 3.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_condition_is_that_of_the_centred_system() {
+        // Centred columns (±1, ±1) and (±3, ∓3): Gram matrix diag(4, 36).
+        let x = faer::mat![[2.0, 3.0], [0.0, -3.0], [2.0, -3.0], [0.0, 3.0]];
+        let condition = LinearLsSvm { penalty: 0.5 }.condition(x.as_ref()).unwrap();
+        assert!((condition - 38.0 / 6.0).abs() < 1e-12);
     }
 
     #[test]

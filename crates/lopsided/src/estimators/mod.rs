@@ -1,4 +1,7 @@
 //! Estimators: data in, a model out.
+//!
+//! Every estimator has its own typed `fit`. Those that predict a target also stand in one list, [`estimators`], behind the
+//! traits [`Estimator`] and [`Model`]: the command line fits, tunes, saves, loads and predicts through them alone.
 
 mod baselines;
 mod bicluster;
@@ -6,9 +9,135 @@ mod features;
 mod kernel_svd;
 mod kmeans;
 pub mod linear;
+pub(crate) mod moments;
+mod scoring;
+mod svd_predictor;
 
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};
+pub use scoring::{Answer, score};
+pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
+
+use crate::archive::Archive;
+use crate::compat::Compatibility;
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::graph::GraphFrame;
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+use std::collections::{BTreeMap, HashSet};
+
+/// Settings by name, as users write them: one point of a grid.
+pub type Point = Vec<(String, String)>;
+
+/// Something that learns to predict a target: the uniform door to every estimator of the list.
+///
+/// Learns from the row samples whose target is known. The nodes of a graph all take part in whatever is computed without
+/// targets; of a table or of two sample sets only the rows with a target do.
+pub trait Estimator<T: Scalar>: Send + Sync {
+    /// The same estimator with some settings changed.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unknown`] for a setting it does not have, [`crate::Error::Param`] for a value out of range.
+    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>>;
+
+    /// What [`Estimator::fit`] would do, without doing it.
+    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan>;
+
+    /// Learns; the samples become part of the model.
+    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>>;
+
+    /// The [`score`] of each point on each fold, learned without the targets of the fold: a row per point.
+    ///
+    /// Provided: one fit per point and fold. An override shares work between points and gives the same scores.
+    fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
+        let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
+        let one = |point: &Point, fold: &Vec<usize>| {
+            let held: HashSet<usize> = fold.iter().copied().collect();
+            let hidden = Dataset { y: Some(target.clone().without(|i| held.contains(&i))), ..data.clone() };
+            let model = self.with(point)?.fit(hidden, run)?;
+            Ok(score(&target.rows(fold), model.decision(&data.rows(fold), run)?.as_ref()))
+        };
+        points.iter().map(|point| folds.iter().map(|fold| one(point, fold)).collect()).collect()
+    }
+}
+
+/// What an [`Estimator`] learned.
+pub trait Model<T: Scalar>: Send + Sync {
+    /// What is predicted.
+    fn answer(&self) -> &Answer;
+
+    /// A row of decision values for each row sample: one per class, the largest wins, or the value itself.
+    ///
+    /// For the model of a graph the samples are nodes, with their names and both sides; of a node that the model knows
+    /// only the name counts.
+    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>>;
+
+    /// The graph it was learned from, where it was one.
+    fn frame(&self) -> Option<&GraphFrame>;
+
+    /// How the fit went.
+    fn report(&self) -> &FitReport;
+
+    /// The model as arrays and metadata.
+    fn archive(&self) -> Archive;
+}
+
+/// How a fit went: part of the model.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct FitReport {
+    /// Settings, also those found from the data.
+    pub params: BTreeMap<String, serde_json::Value>,
+    /// Samples whose target was learned.
+    pub n_train: usize,
+    /// Condition number of the linear system that was solved.
+    pub condition: Option<f64>,
+    /// What a user should know, in sentences.
+    pub warnings: Vec<String>,
+    /// Whether every tolerance was reached.
+    pub converged: bool,
+}
+
+/// What any estimator of the list is made from; each takes what concerns it.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// Kernel, rank, solver, memory.
+    pub svd: KernelSvd,
+    /// How the rows and columns of a table become comparable.
+    pub compat: Compatibility,
+}
+
+/// One estimator of the list.
+pub struct EstimatorEntry<T> {
+    /// Name in kebab case, the same everywhere.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Settings that [`Estimator::with`] knows: what a grid may vary.
+    pub settings: &'static [&'static str],
+    /// Makes one.
+    pub build: fn(Recipe) -> Box<dyn Estimator<T>>,
+    /// Reads its model.
+    pub load: fn(&Archive) -> Result<Box<dyn Model<T>>>,
+}
+
+/// All estimators that predict. The order is the order of every listing.
+pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
+    vec![svd_predictor::entry()]
+}
+
+/// The model of an archive, whatever estimator of the list wrote it.
+///
+/// # Errors
+/// [`crate::Error::Archive`] for a model that cannot predict or is damaged.
+pub fn load_model<T: Scalar>(archive: &Archive) -> Result<Box<dyn Model<T>>> {
+    let name: String = archive.field("estimator")?;
+    match estimators::<T>().iter().find(|entry| entry.name == name) {
+        Some(entry) => (entry.load)(archive),
+        None => Err(archive.error(format!("is a model of `{name}`, which does not predict"))),
+    }
+}

@@ -45,6 +45,7 @@ mod nodes;
 mod npy;
 mod npz;
 mod parquet;
+mod predictions;
 mod source;
 mod svmlight;
 mod table;
@@ -61,6 +62,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 pub use ids::{read_ids, read_labels};
+pub use predictions::predictions_csv;
 pub use write::{write_clusters, write_matrix};
 
 /// A result whose error is a reason; the caller knows the place.

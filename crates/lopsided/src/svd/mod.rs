@@ -129,9 +129,11 @@ pub struct SolveReport {
     pub error_estimate: Option<f64>,
     /// Nyström solvers: landmarks among rows and columns.
     pub landmarks: Option<(usize, usize)>,
-    /// Seconds in products with G.
+    /// Seconds in products with G; not saved, so that equal work gives equal files.
+    #[serde(skip)]
     pub seconds_in_operator: f64,
-    /// Seconds in everything else.
+    /// Seconds in everything else; not saved.
+    #[serde(skip)]
     pub seconds_in_ortho: f64,
     /// What a user should know, in sentences.
     pub notes: Vec<String>,

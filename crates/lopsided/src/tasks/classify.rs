@@ -1,7 +1,7 @@
-use super::moments::Moments;
 use crate::error::{Error, Result};
 use crate::estimators::Features;
 use crate::estimators::linear::LinearLsSvmModel;
+use crate::estimators::moments::Moments;
 use crate::metrics::{macro_f1, micro_f1, split};
 use crate::random;
 use crate::samples::SamplesRef;
@@ -115,14 +115,14 @@ impl NodeClassification {
         let jobs: Vec<(usize, usize)> = (0..points.len()).flat_map(|p| (0..folds.len()).map(move |f| (p, f))).collect();
         let score = |&(p, f): &(usize, usize)| {
             let (rank, penalty) = points[p];
-            let model = total.solve(Some(&parts[f]), &data.columns(rank), penalty)?;
+            let model = total.solve(Some(&parts[f]), &data.columns(rank), |_| 1.0 / penalty)?;
             Ok(data.scores(&model, rank, &folds[f]).0)
         };
         let scores: Vec<f64> = jobs.par_iter().map(score).collect::<Result<_>>()?;
         let means: Vec<f64> = scores.chunks(folds.len()).map(|s| s.iter().sum::<f64>() / s.len() as f64).collect();
         let finish = |grid: &Grid| {
             let (rank, penalty, validation) = data.best(grid, &points, &means);
-            let model = total.solve(None, &data.columns(rank), penalty)?;
+            let model = total.solve(None, &data.columns(rank), |_| 1.0 / penalty)?;
             let (micro_f1, macro_f1) = data.scores(&model, rank, &test);
             Ok(Choice { rank, penalty, validation, micro_f1, macro_f1 })
         };

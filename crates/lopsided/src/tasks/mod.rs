@@ -2,13 +2,14 @@
 
 mod classify;
 mod links;
-mod moments;
 mod predict;
+mod search;
 mod summary;
 mod tables;
 
 pub use classify::{Choice, Grid, NodeClassification, Trial};
 pub use links::{Reconstruction, reconstruct};
 pub use predict::{HeldOut, LinkScores};
+pub use search::{Search, Tried, Tuning};
 pub use summary::{Spread, Summary, summarize};
 pub use tables::{Measure, TablePrediction, standardized};

@@ -1,12 +1,12 @@
-use super::moments::Moments;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
 use crate::estimators::Features;
 use crate::estimators::linear::LinearLsSvmModel;
-use crate::metrics::{auroc, micro_f1, split};
+use crate::estimators::moments::Moments;
+use crate::metrics::{auroc, micro_f1, rmse, split};
 use crate::samples::SamplesRef;
 use crate::svd::Run;
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 /// How good predictions for a table are.
@@ -85,13 +85,13 @@ impl TablePrediction {
         for &penalty in &self.penalties {
             let mut gain = 0.0;
             for (part, fold) in parts.iter().zip(&folds) {
-                gain += rows.measure.gain(rows.score(&total.solve(Some(part), &cols, penalty)?, fold));
+                gain += rows.measure.gain(rows.score(&total.solve(Some(part), &cols, |_| 1.0 / penalty)?, fold));
             }
             if gain > best.0 {
                 best = (gain, penalty);
             }
         }
-        Ok(rows.score(&total.solve(None, &cols, best.1)?, &test))
+        Ok(rows.score(&total.solve(None, &cols, |_| 1.0 / best.1)?, &test))
     }
 }
 
@@ -137,13 +137,15 @@ impl Rows {
                 auroc(&truth, &model.decision(x.as_ref()).col(1).iter().copied().collect::<Vec<_>>())
             }
             Measure::Rmse => {
-                let found = model.decision(x.as_ref());
-                let squares: f64 =
-                    rows.iter().enumerate().map(|(at, &i)| (found[(at, 0)] - self.y[(i, 0)]).powi(2)).sum();
-                (squares / rows.len() as f64).sqrt()
+                let (truth, found) = (select(&self.y, rows), model.decision(x.as_ref()));
+                rmse(&column(truth.as_ref()), &column(found.as_ref()))
             }
         }
     }
+}
+
+fn column(m: MatRef<'_, f64>) -> Vec<f64> {
+    m.col(0).iter().copied().collect()
 }
 
 fn select(m: &Mat<f64>, rows: &[usize]) -> Mat<f64> {

@@ -4,11 +4,13 @@
 
 mod ask_ls;
 mod compat;
+mod coupled;
 mod kernels;
 mod model;
 mod naive;
 mod nystrom;
 mod operators;
+mod predictor;
 mod real_data;
 mod solvers;
 mod tasks;

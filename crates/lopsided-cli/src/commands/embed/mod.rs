@@ -1,7 +1,7 @@
 //! `lopsided embed`: left and right features of a graph, a matrix or two sample sets.
 
 mod page;
-mod summary;
+pub(super) mod summary;
 
 use super::Outcome;
 use crate::args::{EmbedArgs, OutputArgs, Precision};

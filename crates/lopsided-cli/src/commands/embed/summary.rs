@@ -111,7 +111,7 @@ impl Summary {
 
 /// What an embedding would do and cost. The fields are those of `--dry-run --json`.
 #[derive(Serialize)]
-pub(super) struct DryRun {
+pub(in crate::commands) struct DryRun {
     #[serde(rename = "dry_run")]
     only_planned: bool,
     n: usize,
@@ -132,7 +132,12 @@ pub(super) struct DryRun {
 
 impl DryRun {
     /// The plan in words.
-    pub(super) fn of<T: Scalar>(estimator: &KernelSvd, plan: &Plan, notes: &[String], context: &Context) -> Self {
+    pub(in crate::commands) fn of<T: Scalar>(
+        estimator: &KernelSvd,
+        plan: &Plan,
+        notes: &[String],
+        context: &Context,
+    ) -> Self {
         DryRun {
             only_planned: true,
             n: plan.size.0,
@@ -152,7 +157,7 @@ impl DryRun {
     }
 
     /// Prints it as text or JSON.
-    pub(super) fn show(&self, context: &Context) -> Result<()> {
+    pub(in crate::commands) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.notes);
         if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }

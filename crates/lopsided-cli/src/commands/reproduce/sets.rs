@@ -1,6 +1,7 @@
 //! The data sets of a folder.
 
 use crate::input;
+use crate::labelled::measured;
 use lopsided::io::{Format, Input, ReadOptions, read, read_labels};
 use lopsided::tasks::standardized;
 use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Result, Samples, Target};
@@ -114,19 +115,6 @@ impl Folder {
         };
         let links = graph.adjacency().transpose();
         Ok(GraphSet { links, data, codes, classes: names.len(), notes, graph })
-    }
-}
-
-/// Whole numbers of which there are many are values, not classes.
-fn measured(target: Target) -> Target {
-    const MANY: usize = 20;
-    let Target::Classes { names, codes } = &target else { return target };
-    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
-    match numbers {
-        Some(numbers) if names.len() > MANY => {
-            Target::Values(codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c as usize])).collect())
-        }
-        _ => target,
     }
 }
 

@@ -3,8 +3,10 @@
 mod extended;
 mod model;
 mod saved;
+mod scaling;
 
 pub use model::KernelSvdModel;
+pub use scaling::Scaling;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -13,48 +15,6 @@ use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, O
 use crate::registry::Params;
 use crate::scalar::Scalar;
 use crate::svd::{self, Run, SolverPlan};
-use std::str::FromStr;
-
-/// Powers of the singular values that scale embeddings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scaling {
-    /// U and V as they are.
-    #[default]
-    None,
-    /// U·√Σ and V·√Σ.
-    Sqrt,
-    /// U·Σ and V·Σ.
-    Full,
-}
-
-impl Scaling {
-    /// The power p of Σ^p.
-    pub fn power(self) -> f64 {
-        match self {
-            Scaling::None => 0.0,
-            Scaling::Sqrt => 0.5,
-            Scaling::Full => 1.0,
-        }
-    }
-}
-
-impl FromStr for Scaling {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "none" => Ok(Scaling::None),
-            "sqrt" => Ok(Scaling::Sqrt),
-            "full" => Ok(Scaling::Full),
-            _ => Err(Error::Unknown {
-                kind: "scaling",
-                name: text.into(),
-                known: ["none", "sqrt", "full"].map(String::from).to_vec(),
-            }),
-        }
-    }
-}
 
 /// Kernel SVD: two sets of nonlinear features, one for rows and one for columns, from an asymmetric kernel.
 ///

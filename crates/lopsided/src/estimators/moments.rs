@@ -1,16 +1,14 @@
-use crate::error::{Error, Result};
-use crate::estimators::linear::LinearLsSvmModel;
+use crate::error::Result;
+use crate::estimators::linear::{self, LinearLsSvmModel};
 use crate::linalg;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::{self, factor::LltRegularization};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatRef, Par, Spec};
+use faer::{Accum, Mat, MatRef, Par};
 
 /// Everything a linear LS-SVM needs to know of its samples: XᵀX, XᵀY and the sums of both.
 ///
 /// Moments of disjoint samples add up. So those of the folds give every training part of a cross-validation by
 /// subtraction, the leading components of each side are a part of the matrices, and every penalty shares them.
-pub(super) struct Moments {
+pub(crate) struct Moments {
     count: f64,
     /// Lower triangle of XᵀX.
     gram: Mat<f64>,
@@ -22,7 +20,7 @@ pub(super) struct Moments {
 
 impl Moments {
     /// The moments of samples x with the targets y, one per row.
-    pub(super) fn of(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Self {
+    pub(crate) fn of(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Self {
         let mut gram = Mat::zeros(x.ncols(), x.ncols());
         let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
         triangular::matmul(gram.as_mut(), lower, Accum::Add, x.transpose(), full, x, full, 1.0, Par::Seq);
@@ -32,7 +30,7 @@ impl Moments {
     }
 
     /// Moments of all parts together; `None` without parts.
-    pub(super) fn total(parts: &[Moments]) -> Option<Self> {
+    pub(crate) fn total(parts: &[Moments]) -> Option<Self> {
         let (first, rest) = parts.split_first()?;
         let mut out = Moments {
             gram: first.gram.clone(),
@@ -53,9 +51,17 @@ impl Moments {
 
     /// The machine of [`crate::estimators::linear::LinearLsSvm`] for the features `cols`, learned without one part.
     ///
+    /// `ridge` is 1/penalty for each of them. Weights for features times d are d times weights for the features with
+    /// a ridge of 1/(penalty·d²), so that moments also serve every scaling.
+    ///
     /// # Errors
-    /// [`Error::Singular`] if the penalty is so large that the system cannot be factored.
-    pub(super) fn solve(&self, without: Option<&Moments>, cols: &[usize], penalty: f64) -> Result<LinearLsSvmModel> {
+    /// [`crate::Error::Singular`] if the penalty is so large that the system cannot be factored.
+    pub(crate) fn solve(
+        &self,
+        without: Option<&Moments>,
+        cols: &[usize],
+        ridge: impl Fn(usize) -> f64,
+    ) -> Result<LinearLsSvmModel> {
         let less = |all: f64, part: Option<f64>| all - part.unwrap_or(0.0);
         let count = less(self.count, without.map(|w| w.count));
         let sum_x: Vec<f64> = cols.iter().map(|&j| less(self.sum_x[j], without.map(|w| w.sum_x[j]))).collect();
@@ -65,28 +71,17 @@ impl Moments {
                 return 0.0;
             }
             let at = (cols[i], cols[j]);
-            let ridge = if i == j { 1.0 / penalty } else { 0.0 };
+            let ridge = if i == j { ridge(cols[i]) } else { 0.0 };
             less(self.gram[at], without.map(|w| w.gram[at])) - sum_x[i] * sum_x[j] / count + ridge
         });
         let cross = Mat::from_fn(cols.len(), sum_y.len(), |i, c| {
             less(self.cross[(cols[i], c)], without.map(|w| w.cross[(cols[i], c)])) - sum_x[i] * sum_y[c] / count
         });
-        let weights = solve_lower(gram, cross)?;
+        let weights = linalg::solve_lower(gram, cross).ok_or_else(linear::singular)?;
         let shift = |c: usize| (0..cols.len()).map(|j| weights[(j, c)] * sum_x[j]).sum::<f64>();
         let bias = (0..sum_y.len()).map(|c| (sum_y[c] - shift(c)) / count).collect();
         Ok(LinearLsSvmModel { weights, bias })
     }
-}
-
-/// The solution of a positive definite system given by its lower triangle, on this thread alone.
-fn solve_lower(mut gram: Mat<f64>, mut rhs: Mat<f64>) -> Result<Mat<f64>> {
-    let n = gram.nrows();
-    let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Spec::default()));
-    let stack = MemStack::new(&mut buffer);
-    llt::factor::cholesky_in_place(gram.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default())
-        .map_err(|_| Error::Singular { what: "LS-SVM system (decrease the penalty)".into() })?;
-    llt::solve::solve_in_place(gram.as_ref(), rhs.as_mut(), Par::Seq, stack);
-    Ok(rhs)
 }
 
 #[cfg(test)]
@@ -107,8 +102,21 @@ mod tests {
         let cols = [0, 1, 3];
         let kept = Mat::from_fn(40, 3, |i, j| x[(i + 20, cols[j])]);
         let expected = LinearLsSvm { penalty: 2.5 }.fit(kept.as_ref(), &codes[20..], 3).unwrap();
-        let model = total.solve(Some(&parts[0]), &cols, 2.5).unwrap();
+        let model = total.solve(Some(&parts[0]), &cols, |_| 1.0 / 2.5).unwrap();
         assert!((model.weights - expected.weights).norm_max() < 1e-12);
         assert!(model.bias.iter().zip(&expected.bias).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn a_ridge_per_feature_is_a_scaling_of_the_features() {
+        let (x, codes) = synth::clusters::<f64>(40, 4, 3, 7);
+        let y = Mat::from_fn(40, 3, |i, c| if codes[i] as usize == c { 1.0 } else { -1.0 });
+        let scale = [2.0, 0.5, 1e-3, 7.0];
+        let scaled = Mat::from_fn(40, 4, |i, j| x[(i, j)] * scale[j]);
+        let expected = LinearLsSvm { penalty: 3.0 }.fit(scaled.as_ref(), &codes, 3).unwrap();
+        let ridge = |j: usize| 1.0 / (3.0 * scale[j] * scale[j]);
+        let model = Moments::of(x.as_ref(), y.as_ref()).solve(None, &[0, 1, 2, 3], ridge).unwrap();
+        let difference = model.decision(x.as_ref()) - expected.decision(scaled.as_ref());
+        assert!(difference.norm_max() < 1e-11);
     }
 }

@@ -1,0 +1,117 @@
+//! Options of `fit` and `predict`.
+
+use super::{CompatArgs, GraphArgs, KernelArgs, ReadArgs, SolverArgs};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use lopsided::estimators::estimators;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = FIT_HELP)]
+pub(crate) struct FitArgs {
+    /// Estimator; `lopsided list estimators` explains each.
+    #[arg(value_parser = names())]
+    pub(crate) estimator: String,
+    /// Graph with --labels, or table with a target column; `-` is stdin and needs --format.
+    pub(crate) input: PathBuf,
+    /// Where to write the model for `predict`, `transform` and `inspect`.
+    #[arg(long, value_name = "FILE", required_unless_present = "dry_run")]
+    pub(crate) model: Option<PathBuf>,
+    /// Column samples: INPUT then holds the row samples, of the same width.
+    #[arg(long, value_name = "INPUT2")]
+    pub(crate) cols: Option<PathBuf>,
+    /// Learn only from these nodes or rows, one id per line; rows of a table are called 0, 1, 2, …
+    #[arg(long, value_name = "FILE")]
+    pub(crate) train_ids: Option<PathBuf>,
+    /// What to predict. Default: values for fractions and for more than 20 different whole numbers, else classes.
+    #[arg(long, value_enum, value_name = "classes|values", hide_possible_values = true)]
+    pub(crate) task: Option<Task>,
+    /// Weight of the errors against the size of the weights. Default: 1 for classes, 10000 for values.
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) penalty: Option<f64>,
+    /// Choose settings by cross-validation with so many parts.
+    #[arg(long, value_name = "FOLDS")]
+    pub(crate) cv: Option<usize>,
+    /// Setting and values to try: gamma, gamma-factor, rank, scaling or penalty.
+    #[arg(long, value_name = "KEY=A,B,…", num_args = 1.., requires = "cv", value_parser = grid_line)]
+    pub(crate) grid: Vec<(String, Vec<String>)>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    #[command(flatten)]
+    pub(crate) graph: GraphArgs,
+    #[command(flatten)]
+    pub(crate) compat: CompatArgs,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) solver: SolverArgs,
+    /// Print operator, solver, memory and a time estimate; compute and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Kinds of targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Task {
+    Classes,
+    Values,
+}
+
+const FIT_HELP: &str = "Examples:
+  lopsided fit kernel-svd edges.csv --labels classes.csv --rank 300 --penalty 10 --model nodes.model
+  lopsided fit kernel-svd edges.csv --labels classes.csv --train-ids train.txt --cv 5 --model nodes.model
+  lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
+      --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 --model flowers.model
+
+The features of a node are both sides of the kernel SVD, [U, V], those of a row are U; a one-vs-rest linear
+LS-SVM learns classes from them, ridge regression values. All nodes of a graph are embedded, also those without
+label; of a table only the rows that are learned from, whose columns --compat (default: pca) makes comparable.
+
+--cv measures micro-F1 for classes and root mean squared error for values. Without --grid it tries ranks, penalties
+and bandwidths that are not given as options; with --grid only what is listed.";
+
+#[derive(Debug, Args)]
+#[command(after_help = PREDICT_HELP)]
+pub(crate) struct PredictArgs {
+    /// Model file written by `fit`.
+    pub(crate) model: PathBuf,
+    /// New rows, or the links of new nodes; `-` is stdin and needs --format.
+    pub(crate) input: PathBuf,
+    /// Predict only these nodes or rows, one id per line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ids: Option<PathBuf>,
+    /// Predictions as csv, `id,prediction`; stdout by default.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Add the decision value of every class.
+    #[arg(long)]
+    pub(crate) scores: bool,
+    /// True classes or values, `id,label`; by default the target column of the table, where it has one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+const PREDICT_HELP: &str = "Examples:
+  lopsided predict nodes.model edges.csv --ids test.txt --out predictions.csv
+  lopsided predict nodes.model edges.csv --ids test.txt --labels classes.csv --json
+  lopsided predict flowers.model new-flowers.csv --scores
+
+Nodes that the model knows are predicted from their stored features; new nodes are placed by their links with known
+nodes. With --json the predictions are part of the object unless --out takes them.";
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(estimators::<f64>().iter().map(|entry| entry.name).collect::<Vec<_>>())
+}
+
+fn grid_line(text: &str) -> Result<(String, Vec<String>), String> {
+    let known = || {
+        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|entry| entry.settings).copied().collect();
+        all.dedup();
+        format!("a setting and its values are expected, such as penalty=1,10,100; settings: {}", all.join(", "))
+    };
+    let (key, values) = text.split_once('=').ok_or_else(known)?;
+    let values: Vec<String> = values.split(',').map(|value| value.trim().to_string()).collect();
+    if key.is_empty() || values.iter().any(String::is_empty) { Err(known()) } else { Ok((key.into(), values)) }
+}

@@ -1,0 +1,121 @@
+//! What `fit` tells about its work.
+
+use crate::args::FitArgs;
+use crate::context::Context;
+use crate::{memory, talk};
+use lopsided::error::bytes;
+use lopsided::estimators::{Answer, FitReport, Model};
+use lopsided::tasks::{Tried, Tuning};
+use lopsided::{Result, Scalar};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A finished fit. The fields are those of `--json`.
+#[derive(Serialize)]
+pub(super) struct Summary {
+    estimator: String,
+    params: BTreeMap<String, Value>,
+    n_train: usize,
+    classes: Vec<String>,
+    measure: &'static str,
+    pub(super) train_score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv: Option<Tuning>,
+    condition: Option<f64>,
+    converged: bool,
+    warnings: Vec<String>,
+    precision: &'static str,
+    model: Option<PathBuf>,
+    seconds: f64,
+    peak_bytes: Option<u64>,
+}
+
+impl Summary {
+    /// The account of a fit, without its cost.
+    pub(super) fn of<T: Scalar>(
+        args: &FitArgs,
+        model: &dyn Model<T>,
+        cv: Option<Tuning>,
+        mut warnings: Vec<String>,
+    ) -> Self {
+        let FitReport { params, n_train, condition, warnings: own, converged } = model.report().clone();
+        warnings.extend(own);
+        Summary {
+            estimator: args.estimator.clone(),
+            params,
+            n_train,
+            classes: model.answer().classes().to_vec(),
+            measure: if *model.answer() == Answer::Values { "rmse" } else { "micro-f1" },
+            train_score: None,
+            cv,
+            condition,
+            converged,
+            warnings,
+            precision: T::NAME,
+            model: args.model.clone(),
+            seconds: 0.0,
+            peak_bytes: None,
+        }
+    }
+
+    /// Prints it as text or JSON.
+    pub(super) fn show(&mut self, context: &Context) -> Result<()> {
+        (self.seconds, self.peak_bytes) = (context.seconds(), memory::peak_bytes());
+        context.line.clear();
+        context.notes(&self.warnings);
+        if context.global.json {
+            talk::json(self)
+        } else {
+            talk::print(&(self.tried() + &talk::aligned(&self.lines())))
+        }
+    }
+
+    /// The table of all points of the grid.
+    fn tried(&self) -> String {
+        let Some(cv) = &self.cv else { return String::new() };
+        let line = |t: &Tried| (settings(&t.params), format!("{:.4} ± {:.4}", t.score.mean, t.score.deviation));
+        let title = (format!("{} in {} parts", cv.measure, cv.folds), "mean ± deviation".to_string());
+        talk::aligned(&std::iter::once(title).chain(cv.points.iter().map(line)).collect::<Vec<_>>()) + "\n"
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
+        let what = match self.classes.len() {
+            0 => "values".to_string(),
+            count => format!("{count} classes"),
+        };
+        let mut lines = vec![
+            ("estimator", format!("{}, {}", self.estimator, self.precision)),
+            ("learned", format!("{what} from {} samples", self.n_train)),
+            ("settings", params.join(", ")),
+        ];
+        if let Some(cv) = &self.cv {
+            let score = format!("{} {:.4} ± {:.4}", cv.measure, cv.best.score.mean, cv.best.score.deviation);
+            lines.push(("cross-validation", format!("{score} with {}", settings(&cv.best.params))));
+        }
+        lines.extend(self.train_score.map(|score| ("on training data", format!("{} {score:.4}", self.measure))));
+        lines.extend(self.condition.map(|condition| ("condition", format!("{condition:.1e}"))));
+        if !self.converged {
+            lines.push(("solver", "NOT converged to the tolerance".into()));
+        }
+        lines.push(("cost", format!("{:.2} s", self.seconds)));
+        lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
+        lines.extend(self.model.as_ref().map(|path| ("written", path.display().to_string())));
+        lines
+    }
+}
+
+fn settings(params: &BTreeMap<String, String>) -> String {
+    let each: Vec<String> = params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    if each.is_empty() { "the given settings".into() } else { each.join(", ") }
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => talk::number(number.as_f64().unwrap_or_default()),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,154 @@
+//! `lopsided links`: how well held-out links are predicted.
+
+use super::Outcome;
+use crate::args::LinksArgs;
+use crate::context::Context;
+use crate::failure::hinted;
+use crate::{estimator, input, memory, talk};
+use anyhow::Result;
+use lopsided::estimators::SolverSpec;
+use lopsided::io::{Input, read};
+use lopsided::tasks::{HeldOut, LinkScores, Spread};
+use lopsided::{Dataset, Error, Features, Graph, KernelSvd, LinearSvd, Scaling};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Components unless the user says.
+const DEFAULT_RANK: usize = 64;
+/// The p of U·Σ^p·Vᵀ.
+const POWERS: [f64; 3] = [0.0, 0.5, 1.0];
+
+/// One method with one score.
+#[derive(Clone, Serialize)]
+struct Line {
+    method: &'static str,
+    power: f64,
+    auroc: Spread,
+    average_precision: Spread,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary {
+    n: usize,
+    links: usize,
+    held_out: usize,
+    trials: usize,
+    rank: usize,
+    kernel: String,
+    methods: Vec<Line>,
+    converged: bool,
+    notes: Vec<String>,
+    seconds: f64,
+    peak_bytes: Option<u64>,
+}
+
+/// The scores of one method: one row per trial, one column per power.
+type Scores = Vec<Vec<LinkScores>>;
+
+/// Runs all trials, in double precision.
+pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
+    let machine = estimator::from_args::<f64>(&args.kernel, &args.solver, context)?;
+    check(args)?;
+    context.line.stage("reading");
+    let options = input::options(&args.read);
+    let nodes = input::node_ids(&args.graph, None)?;
+    let read = read::<f64>(&args.input, &lopsided::io::ReadOptions { nodes, ..options })?;
+    let Input::Graph(graph, mut notes) = read else {
+        let error = Error::parse(args.input.display().to_string(), "is read as a table where a graph is needed");
+        return Err(hinted(error, "`--format edges` reads a table as a list of links"));
+    };
+    let rank = args.solver.rank.unwrap_or(DEFAULT_RANK.min(graph.nodes()));
+    let machine = machine.with_rank(rank).with_scaling(Scaling::None);
+    let (mut linear, mut kernel, mut held_out, mut converged) = (Scores::new(), Scores::new(), 0, true);
+    for trial in 0..args.trials {
+        let held = HeldOut::split(&graph, args.test_share, context.run.seed.wrapping_add(trial as u64))?;
+        let (left, right) = both(&held.graph, &machine, args, context)?;
+        held_out = held.links.len();
+        converged &= left.report.converged && right.report.converged;
+        linear.push(scored(&held, &left, args)?);
+        kernel.push(scored(&held, &right, args)?);
+    }
+    if !converged {
+        notes.push("a decomposition did not converge to the tolerance".into());
+    }
+    let summary = Summary {
+        n: graph.nodes(),
+        links: graph.adjacency().nnz(),
+        held_out,
+        trials: args.trials,
+        rank,
+        kernel: machine.kernel.name.clone(),
+        methods: [lines("linear SVD", &linear), lines("kernel SVD", &kernel)].concat(),
+        converged,
+        notes,
+        seconds: context.seconds(),
+        peak_bytes: memory::peak_bytes(),
+    };
+    summary.show(context)?;
+    Ok(if converged { Outcome::Done } else { Outcome::NotConverged })
+}
+
+fn check(args: &LinksArgs) -> lopsided::Result<()> {
+    if args.trials == 0 {
+        return Err(Error::param("trials", 0, "at least 1"));
+    }
+    if !(args.test_share > 0.0 && args.test_share < 1.0) {
+        return Err(Error::param("test-share", args.test_share, "above 0 and below 1"));
+    }
+    if args.solver.scaling != Scaling::None {
+        return Err(Error::param("scaling", args.solver.scaling, "left out: every power of Σ is scored"));
+    }
+    Ok(())
+}
+
+/// Linear and kernel SVD of what is left of the graph.
+fn both(
+    graph: &Graph,
+    machine: &KernelSvd,
+    args: &LinksArgs,
+    context: &Context,
+) -> Result<(Features<f64>, Features<f64>)> {
+    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), &args.graph, context.run.seed)?;
+    let solver = SolverSpec { name: machine.solver.clone(), params: machine.solver_params.clone() };
+    let linear = LinearSvd { rank: machine.rank, solver }.fit(&data, &context.run)?;
+    let kernel = machine.fit(Dataset { y: None, ..data }, &context.run)?;
+    Ok((linear, kernel.into()))
+}
+
+fn scored(held: &HeldOut, features: &Features<f64>, args: &LinksArgs) -> lopsided::Result<Vec<LinkScores>> {
+    POWERS.iter().map(|&power| held.evaluate(features, args.graph.links.into(), power)).collect()
+}
+
+fn lines(method: &'static str, scores: &Scores) -> Vec<Line> {
+    let of = |at: usize, value: fn(&LinkScores) -> f64| Spread::of(scores.iter().map(|trial| value(&trial[at])));
+    let line = |(at, &power)| Line {
+        method,
+        power,
+        auroc: of(at, |s| s.auroc),
+        average_precision: of(at, |s| s.average_precision),
+    };
+    POWERS.iter().enumerate().map(line).collect()
+}
+
+impl Summary {
+    fn show(&self, context: &Context) -> lopsided::Result<()> {
+        context.line.clear();
+        context.notes(&self.notes);
+        if context.global.json { talk::json(self) } else { talk::print(&self.text()) }
+    }
+
+    fn text(&self) -> String {
+        let Summary { n, links, held_out, trials, rank, kernel, .. } = self;
+        let mut out = format!("{n} nodes, {links} links, {held_out} held out in each of {trials} trials\n");
+        let _ = writeln!(out, "rank {rank}, kernel {kernel}, {:.2} s", self.seconds);
+        let _ = writeln!(out, "\nmethod      score     AUROC            average precision");
+        for line in &self.methods {
+            let spread = |s: Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
+            let score = format!("U Σ^{} Vᵀ", line.power);
+            let _ =
+                writeln!(out, "{}  {score:8}  {}  {}", line.method, spread(line.auroc), spread(line.average_precision));
+        }
+        out
+    }
+}

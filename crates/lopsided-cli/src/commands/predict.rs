@@ -1,0 +1,266 @@
+//! `lopsided predict`: classes or values of rows and nodes.
+
+use super::Outcome;
+use crate::args::PredictArgs;
+use crate::context::Context;
+use crate::failure::hinted;
+use crate::{input, labelled, output, talk};
+use anyhow::Result;
+use lopsided::archive::Archive;
+use lopsided::estimators::{Answer, Model, load_model};
+use lopsided::graph::GraphFrame;
+use lopsided::io::{Input, ReadOptions, Table, TargetColumn, predictions_csv, read, read_ids, read_labels};
+use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
+use lopsided::{Csr, Dataset, Error, Graph, Mat, Samples, Scalar, Side, Target, file};
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// How good predictions are, as far as it applies.
+#[derive(Default, Serialize)]
+struct Scores {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    micro_f1: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    macro_f1: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auroc: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse: Option<f64>,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary {
+    n: usize,
+    /// Samples whose truth is known.
+    scored: usize,
+    #[serde(flatten)]
+    scores: Scores,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predictions: Option<Vec<(String, String)>>,
+    out: Option<PathBuf>,
+    notes: Vec<String>,
+    seconds: f64,
+}
+
+/// What is to be predicted.
+struct Wanted<T> {
+    samples: Dataset<T>,
+    notes: Vec<String>,
+}
+
+/// Predicts in the precision of the model.
+pub(crate) fn run(args: &PredictArgs, context: &Context) -> Result<Outcome> {
+    args.out.as_deref().map_or(Ok(()), output::check)?;
+    context.line.stage("reading the model");
+    let archive = Archive::load(&args.model)?;
+    match archive.field::<String>("precision")?.as_str() {
+        "f64" => predict::<f64>(&archive, args, context),
+        "f32" => predict::<f32>(&archive, args, context),
+        other => Err(archive.error(format!("has the unknown precision `{other}`")).into()),
+    }
+}
+
+fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) -> Result<Outcome> {
+    let model = load_model::<T>(archive)?;
+    context.line.stage("reading");
+    let Wanted { samples, mut notes } = wanted(&*model, archive.field("target")?, args)?;
+    let ids: Vec<String> = (0..samples.x.count()).map(|i| samples.id(Side::Row, i)).collect();
+    let truth = truth(&samples, &ids, args)?;
+    context.line.stage("predicting");
+    let decision = model.decision(&samples, &context.run)?;
+    context.run.watch.check()?;
+    let words = model.answer().words(decision.as_ref());
+    let scores = truth.as_ref().map(|truth| scores(model.answer(), truth, &decision, &mut notes)).transpose()?;
+    let classes = Some(model.answer().classes()).filter(|names| args.scores && !names.is_empty());
+    let csv = predictions_csv(&ids, &words, classes.map(|names| (names, decision.as_ref())))?;
+    if let Some(path) = &args.out {
+        file::write_atomically(path, |out| out.write_all(csv.as_bytes()).map_err(|e| Error::io(path, e)))?;
+    }
+    let inline = context.global.json && args.out.is_none();
+    let summary = Summary {
+        n: ids.len(),
+        scored: truth.map_or(0, |truth| truth.iter().flatten().count()),
+        scores: scores.unwrap_or_default(),
+        predictions: inline.then(|| ids.into_iter().zip(words).collect()),
+        out: args.out.clone(),
+        notes,
+        seconds: context.seconds(),
+    };
+    summary.show(&csv, context)?;
+    Ok(Outcome::Done)
+}
+
+fn wanted<T: Scalar>(model: &dyn Model<T>, target: Option<String>, args: &PredictArgs) -> Result<Wanted<T>> {
+    let path = &args.input;
+    match (read_rows(path, target, args)?, model.frame()) {
+        (Input::Graph(graph, notes), Some(frame)) => {
+            let ids = args.ids.as_deref().map(read_ids).transpose()?.unwrap_or_else(|| graph.ids().to_vec());
+            nodes(frame, &graph, ids, path, notes)
+        }
+        (Input::Graph(..), None) => Err(input::not_a_table(path)),
+        (Input::Table(_), Some(_)) => {
+            let error = Error::parse(path.display().to_string(), "is read as a table where a graph is needed");
+            Err(hinted(error, "the model was learned from a graph: give a list of links; `--format edges` settles it"))
+        }
+        (Input::Table(Table { samples, target, notes, .. }), None) => {
+            samples.check_finite(&path.display().to_string())?;
+            let all = Dataset { y: target.map(|(_, y)| y), ..Dataset::new(samples) };
+            let rows = args.ids.as_deref().map(|ids| labelled::positions(ids, &all)).transpose()?;
+            Ok(Wanted { samples: rows.map_or_else(|| all.clone(), |rows| all.rows(&rows)), notes })
+        }
+    }
+}
+
+/// Reads the input; of a table, the column that the model learned is the target, where the table has it.
+fn read_rows<T: Scalar>(path: &Path, learned: Option<String>, args: &PredictArgs) -> Result<Input<T>> {
+    let options = input::options(&args.read);
+    if args.read.target.is_some() {
+        return Ok(read(path, &options)?);
+    }
+    let without = ReadOptions { target: TargetColumn::None, ..options.clone() };
+    let Some(learned) = learned else { return Ok(read(path, &without)?) };
+    let named = read(path, &ReadOptions { target: TargetColumn::Named(learned), ..options });
+    Ok(named.or_else(|error| read(path, &without).map_err(|_| error))?)
+}
+
+/// Both sides of the wanted nodes; a side without links is empty.
+fn nodes<T: Scalar>(
+    frame: &GraphFrame,
+    graph: &Graph,
+    ids: Vec<String>,
+    path: &Path,
+    mut notes: Vec<String>,
+) -> Result<Wanted<T>> {
+    let (row_ids, rows, left_out) = frame.row_samples::<T>(graph)?;
+    let (col_ids, cols, also_left_out) = frame.col_samples::<T>(graph)?;
+    let linked: HashSet<&String> = row_ids.iter().chain(&col_ids).chain(&frame.ids).collect();
+    if let Some(id) = ids.iter().find(|id| !linked.contains(id)) {
+        let reason = format!("has no links of the node `{id}`, which the model does not know either");
+        return Err(Error::parse(path.display().to_string(), reason).into());
+    }
+    if left_out + also_left_out > 0 {
+        let count = left_out + also_left_out;
+        notes.push(format!("links from or to nodes that the model does not know were left out: {count}"));
+    }
+    let sides = (picked(&row_ids, &rows, &ids), picked(&col_ids, &cols, &ids));
+    let samples = Dataset { row_ids: Some(ids), ..Dataset::two_sided(sides.0, sides.1) };
+    Ok(Wanted { samples, notes })
+}
+
+/// The samples of the wanted nodes, empty where there is none.
+fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Samples<T> {
+    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+    let mut out = Csr::empty(samples.ncols());
+    for id in wanted {
+        let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
+        out.push_row(cols.iter().copied().zip(values.iter().copied()));
+    }
+    Samples::Sparse(out)
+}
+
+/// The true class or value of each sample as text, from the file of labels or the target column.
+fn truth<T: Scalar>(samples: &Dataset<T>, ids: &[String], args: &PredictArgs) -> Result<Option<Vec<Option<String>>>> {
+    let Some(path) = &args.labels else { return Ok(samples.y.as_ref().map(words)) };
+    let labels: HashMap<String, String> = read_labels(path)?.into_iter().collect();
+    let truth: Vec<Option<String>> = ids.iter().map(|id| labels.get(id).cloned()).collect();
+    if truth.iter().flatten().next().is_none() {
+        let reason = "has no label of any sample that is predicted";
+        return Err(Error::parse(path.display().to_string(), reason).into());
+    }
+    Ok(Some(truth))
+}
+
+fn words(target: &Target) -> Vec<Option<String>> {
+    match target {
+        Target::Classes { names, codes } => codes.iter().map(|c| c.map(|c| names[c as usize].clone())).collect(),
+        Target::Values(values) => values.iter().map(|v| v.is_finite().then(|| v.to_string())).collect(),
+    }
+}
+
+fn scores(
+    answer: &Answer,
+    truth: &[Option<String>],
+    decision: &Mat<f64>,
+    notes: &mut Vec<String>,
+) -> lopsided::Result<Scores> {
+    let known: Vec<(usize, &String)> = truth.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref()?))).collect();
+    if known.is_empty() {
+        return Ok(Scores::default());
+    }
+    let decision = Mat::from_fn(known.len(), decision.ncols(), |i, j| decision[(known[i].0, j)]);
+    match answer {
+        Answer::Classes(names) => Ok(class_scores(names, &known, &decision, notes)),
+        Answer::Values => {
+            let number = |label: &str| {
+                let refused = || Error::param("label", label, "a number: the model predicts values");
+                label.parse::<f64>().map_err(|_| refused())
+            };
+            let truth: Vec<f64> = known.iter().map(|(_, label)| number(label)).collect::<lopsided::Result<_>>()?;
+            let found: Vec<f64> = decision.col(0).iter().copied().collect();
+            Ok(Scores { rmse: Some(rmse(&truth, &found)), ..Scores::default() })
+        }
+    }
+}
+
+fn class_scores(names: &[String], known: &[(usize, &String)], decision: &Mat<f64>, notes: &mut Vec<String>) -> Scores {
+    let codes: HashMap<&str, u32> = names.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
+    // A class that the model has never seen is one more class, which is never predicted.
+    let other = names.len() as u32;
+    let truth: Vec<u32> = known.iter().map(|(_, label)| codes.get(label.as_str()).copied().unwrap_or(other)).collect();
+    let unseen = truth.iter().filter(|code| **code == other).count();
+    if unseen > 0 {
+        notes.push(format!("samples of classes that the model does not know count as wrong: {unseen}"));
+    }
+    let found = lopsided::estimators::linear::largest_columns(decision.as_ref());
+    let binary = names.len() == 2 && [0, 1].iter().all(|code| truth.contains(code)) && unseen == 0;
+    let area = || {
+        let positive: Vec<bool> = truth.iter().map(|code| *code == 1).collect();
+        auroc(&positive, &decision.col(1).iter().copied().collect::<Vec<_>>())
+    };
+    Scores {
+        accuracy: Some(accuracy(&truth, &found)),
+        micro_f1: Some(micro_f1(&truth, &found)),
+        macro_f1: Some(macro_f1(&truth, &found)),
+        auroc: binary.then(area),
+        rmse: None,
+    }
+}
+
+impl Summary {
+    fn show(&self, csv: &str, context: &Context) -> Result<()> {
+        context.line.clear();
+        context.notes(&self.notes);
+        if context.global.json {
+            return Ok(talk::json(self)?);
+        }
+        let text = talk::aligned(&self.lines());
+        if self.out.is_some() {
+            return Ok(talk::print(&text)?);
+        }
+        if self.scored > 0 && !context.global.quiet {
+            talk::remark(text.trim_end());
+        }
+        Ok(talk::print(csv)?)
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("predicted", format!("{} samples", self.n))];
+        let named = [
+            ("accuracy", self.scores.accuracy),
+            ("micro-F1", self.scores.micro_f1),
+            ("macro-F1", self.scores.macro_f1),
+            ("AUROC", self.scores.auroc),
+            ("RMSE", self.scores.rmse),
+        ];
+        if self.scored > 0 {
+            lines.push(("scored", format!("{} samples", self.scored)));
+        }
+        lines.extend(named.into_iter().filter_map(|(name, value)| Some((name, talk::number(value?)))));
+        lines.extend(self.out.as_ref().map(|path| ("written", path.display().to_string())));
+        lines
+    }
+}

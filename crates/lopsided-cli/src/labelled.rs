@@ -1,0 +1,138 @@
+//! Samples with something to learn.
+
+use crate::args::{FitArgs, Task};
+use crate::failure::hinted;
+use crate::input::{self, Loaded};
+use anyhow::Result;
+use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::{Dataset, Error, Run, Scalar, Side, Target};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// More different whole numbers than this are values, not classes.
+const MANY: usize = 20;
+
+/// What `fit` learns from. Rows that it shall not learn from have no target.
+pub(crate) struct Labelled<T> {
+    pub(crate) data: Dataset<T>,
+    /// Name of the table's target column.
+    pub(crate) target: Option<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Reads samples and targets.
+pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> {
+    let labels = args.graph.labels.as_deref().map(read_labels).transpose()?;
+    let mut options = input::options(&args.read);
+    options.nodes = input::node_ids(&args.graph, labels.as_deref())?;
+    if labels.is_some() && args.read.target.is_none() {
+        options.target = TargetColumn::None;
+    }
+    let mut out = samples(args, &options, run)?;
+    if let (Some(labels), Some(path)) = (&labels, &args.graph.labels) {
+        out.data.y = Some(input::classes(path, &out.data, labels)?);
+    }
+    let Some(target) = out.data.y.take() else {
+        let error = Error::parse(args.input.display().to_string(), "has no classes or values to learn");
+        return Err(hinted(error, "give them with --labels FILE, or with --target NAME for a column of a table"));
+    };
+    let mut target = as_asked(target, args.task)?;
+    if let Some(path) = &args.train_ids {
+        let wanted: HashSet<usize> = positions(path, &out.data)?.into_iter().collect();
+        target = target.without(|i| !wanted.contains(&i));
+    }
+    out.data.y = Some(target);
+    Ok(out)
+}
+
+fn samples<T: Scalar>(args: &FitArgs, options: &ReadOptions, run: &Run) -> Result<Labelled<T>> {
+    let table = match (read::<T>(&args.input, options)?, &args.cols) {
+        (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),
+        (Input::Graph(graph, notes), None) => {
+            let Loaded { data, notes } = input::from_graph(&graph, notes, &args.graph, run.seed)?;
+            return Ok(Labelled { data, target: None, notes });
+        }
+        (Input::Table(table), _) => table,
+    };
+    let Table { samples, target, columns, mut notes } = table;
+    samples.check_finite(&args.input.display().to_string())?;
+    let (name, y) = target.unzip();
+    let mut data = match &args.cols {
+        None => Dataset { col_ids: columns.filter(|names| names.len() == samples.width()), ..Dataset::new(samples) },
+        Some(path) => {
+            let Input::Table(cols) = read(path, options)? else { return Err(input::not_a_table(path)) };
+            cols.samples.check_finite(&path.display().to_string())?;
+            notes.extend(cols.notes);
+            Dataset::two_sided(samples, cols.samples)
+        }
+    };
+    data.y = y;
+    Ok(Labelled { data, target: name, notes })
+}
+
+/// Rows of the ids in a file.
+pub(crate) fn positions<T: Scalar>(path: &Path, data: &Dataset<T>) -> Result<Vec<usize>> {
+    let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(Side::Row, i)).collect();
+    let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+    let unknown = |id: &String| Error::parse(path.display().to_string(), format!("names `{id}`, which is no sample"));
+    let wanted = read_ids(path)?;
+    Ok(wanted.iter().map(|id| rows.get(id.as_str()).copied().ok_or_else(|| unknown(id))).collect::<Result<_, _>>()?)
+}
+
+fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<Target> {
+    match (task, target) {
+        (Some(Task::Classes), Target::Values(_)) => {
+            Err(Error::param("task", "classes", "values for a target with fractions"))
+        }
+        (Some(Task::Values), target) => {
+            let refused = || Error::param("task", "values", "classes for a target that is not a number");
+            numbers(&target).map(Target::Values).ok_or_else(refused)
+        }
+        (Some(Task::Classes), target) => Ok(target),
+        (None, target) => Ok(measured(target)),
+    }
+}
+
+/// Numbers with fractions, and whole numbers of which there are many, are values, not classes.
+pub(crate) fn measured(target: Target) -> Target {
+    let Target::Classes { names, .. } = &target else { return target };
+    let fraction = |name: &String| name.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
+    match numbers(&target) {
+        Some(numbers) if names.len() > MANY || names.iter().any(fraction) => Target::Values(numbers),
+        _ => target,
+    }
+}
+
+fn numbers(target: &Target) -> Option<Vec<f64>> {
+    match target {
+        Target::Values(values) => Some(values.clone()),
+        Target::Classes { names, codes } => {
+            let numbers: Vec<f64> = names.iter().map(|name| name.parse().ok()).collect::<Option<_>>()?;
+            Some(codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c as usize])).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classes(names: &[&str]) -> Target {
+        let codes = (0..names.len()).map(|c| Some(c as u32)).chain([None]).collect();
+        Target::Classes { names: names.iter().map(ToString::to_string).collect(), codes }
+    }
+
+    #[test]
+    fn fractions_and_many_whole_numbers_are_values() {
+        let many: Vec<String> = (0..21).map(|i| i.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(matches!(measured(classes(&["1", "2.5"])), Target::Values(_)));
+        assert!(matches!(measured(classes(&many)), Target::Values(_)));
+        assert_eq!(measured(classes(&["1", "2"])), classes(&["1", "2"]));
+        assert_eq!(measured(classes(&["1.5", "x"])), classes(&["1.5", "x"]));
+        let Ok(Target::Values(values)) = as_asked(classes(&["3", "4"]), Some(Task::Values)) else { panic!() };
+        assert!(values[..2] == [3.0, 4.0] && values[2].is_nan());
+        assert!(as_asked(classes(&["a"]), Some(Task::Values)).is_err());
+        assert!(as_asked(Target::Values(vec![0.5]), Some(Task::Classes)).is_err());
+    }
+}

@@ -1,0 +1,54 @@
+use crate::error::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// Powers of the singular values that scale embeddings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scaling {
+    /// U and V as they are.
+    #[default]
+    None,
+    /// U·√Σ and V·√Σ.
+    Sqrt,
+    /// U·Σ and V·Σ.
+    Full,
+}
+
+impl Scaling {
+    /// The power p of Σ^p.
+    pub fn power(self) -> f64 {
+        match self {
+            Scaling::None => 0.0,
+            Scaling::Sqrt => 0.5,
+            Scaling::Full => 1.0,
+        }
+    }
+}
+
+impl fmt::Display for Scaling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Scaling::None => "none",
+            Scaling::Sqrt => "sqrt",
+            Scaling::Full => "full",
+        })
+    }
+}
+
+impl FromStr for Scaling {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "none" => Ok(Scaling::None),
+            "sqrt" => Ok(Scaling::Sqrt),
+            "full" => Ok(Scaling::Full),
+            _ => Err(Error::Unknown {
+                kind: "scaling",
+                name: text.into(),
+                known: ["none", "sqrt", "full"].map(String::from).to_vec(),
+            }),
+        }
+    }
+}

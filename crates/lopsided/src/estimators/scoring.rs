@@ -1,0 +1,122 @@
+//! What is predicted, and how good predictions are.
+
+use super::linear::largest_columns;
+use crate::dataset::Target;
+use crate::error::{Error, Result};
+use crate::metrics::{micro_f1, rmse};
+use faer::{Mat, MatRef};
+
+/// What a model predicts.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// One of these classes.
+    Classes(Vec<String>),
+    /// A real number.
+    Values,
+}
+
+impl Answer {
+    /// Class names; none for values.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            Answer::Classes(names) => names,
+            Answer::Values => &[],
+        }
+    }
+
+    /// Columns of decision values.
+    pub fn width(&self) -> usize {
+        self.classes().len().max(1)
+    }
+
+    /// The predictions in words: class names, or numbers that read back exactly.
+    pub fn words(&self, decision: MatRef<'_, f64>) -> Vec<String> {
+        match self {
+            Answer::Classes(names) => {
+                largest_columns(decision).iter().map(|&code| names[code as usize].clone()).collect()
+            }
+            Answer::Values => decision.col(0).iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// Micro-F1 of classes, or the root mean squared error of values, over the rows whose target is known.
+///
+/// # Panics
+/// If there are more targets than rows of decision values.
+pub fn score(target: &Target, decision: MatRef<'_, f64>) -> f64 {
+    let rows = target.known();
+    match target {
+        Target::Classes { codes, .. } => {
+            let predicted = largest_columns(decision);
+            let truth: Vec<u32> = rows.iter().filter_map(|&i| codes[i]).collect();
+            micro_f1(&truth, &rows.iter().map(|&i| predicted[i]).collect::<Vec<_>>())
+        }
+        Target::Values(values) => {
+            let truth: Vec<f64> = rows.iter().map(|&i| values[i]).collect();
+            rmse(&truth, &rows.iter().map(|&i| decision[(i, 0)]).collect::<Vec<_>>())
+        }
+    }
+}
+
+/// Rows with a known target, and what a linear machine is to learn about them.
+pub(crate) struct Known {
+    pub(crate) rows: Vec<usize>,
+    /// ±1 for each class, or the value.
+    pub(crate) y: Mat<f64>,
+    pub(crate) answer: Answer,
+}
+
+impl Known {
+    /// The known part of a target.
+    pub(crate) fn of(target: Option<&Target>) -> Result<Self> {
+        let target = target.ok_or_else(no_target)?;
+        let rows = target.known();
+        if rows.is_empty() {
+            return Err(no_target());
+        }
+        match target {
+            Target::Classes { names, codes } => {
+                if rows.iter().all(|&i| codes[i] == codes[rows[0]]) {
+                    return Err(Error::param("labels", "of one class only", "of at least two classes"));
+                }
+                let sign = |i: usize, c: usize| if codes[rows[i]] == Some(c as u32) { 1.0 } else { -1.0 };
+                let y = Mat::from_fn(rows.len(), names.len(), sign);
+                Ok(Known { y, rows, answer: Answer::Classes(names.clone()) })
+            }
+            Target::Values(values) => {
+                let y = Mat::from_fn(rows.len(), 1, |i, _| values[rows[i]]);
+                Ok(Known { y, rows, answer: Answer::Values })
+            }
+        }
+    }
+}
+
+/// There is nothing to learn.
+pub(crate) fn no_target() -> Error {
+    Error::param("labels", "missing", "given for at least two samples to learn from")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_targets_count() {
+        let decision = faer::mat![[1.0, 0.0], [0.0, 1.0], [5.0, 0.0]];
+        let classes = Target::Classes { names: vec!["a".into(), "b".into()], codes: vec![Some(0), None, Some(1)] };
+        assert_eq!(score(&classes, decision.as_ref()), 0.5);
+        assert_eq!(score(&Target::Values(vec![1.0, f64::NAN, 2.0]), decision.as_ref()), 4.5f64.sqrt());
+        assert_eq!(Answer::Classes(vec!["a".into(), "b".into()]).words(decision.as_ref()), ["a", "b", "a"]);
+        assert_eq!(Answer::Values.words(decision.as_ref()), ["1", "0", "5"]);
+    }
+
+    #[test]
+    fn one_class_or_none_cannot_be_learned() {
+        let one = Target::Classes { names: vec!["a".into(), "b".into()], codes: vec![Some(1), None, Some(1)] };
+        assert!(Known::of(Some(&one)).err().unwrap().to_string().contains("one class only"));
+        assert!(Known::of(Some(&Target::Values(vec![f64::NAN]))).is_err());
+        assert!(Known::of(None).is_err());
+    }
+}

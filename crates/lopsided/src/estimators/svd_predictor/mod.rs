@@ -1,0 +1,211 @@
+//! Kernel SVD features with a linear machine on top: estimator, model, cross-validation.
+
+mod model;
+mod validate;
+
+pub use model::{Head, SvdPredictorModel};
+
+use super::kernel_svd::{KernelSvd, Plan};
+use super::linear::{self, LinearLsSvm};
+use super::scoring::{Answer, Known};
+use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
+use crate::compat::{Compat, Compatibility};
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::Gamma;
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+use model::features;
+use std::collections::BTreeMap;
+
+/// Settings that a grid may vary.
+const SETTINGS: [&str; 5] = ["gamma", "gamma-factor", "rank", "scaling", "penalty"];
+/// Penalty for classes unless one is given, as in \[KSVD\] §4.1.
+const CLASSES_PENALTY: f64 = 1.0;
+/// Penalty for values unless one is given: singular vectors have unit length, so 1 would halve every prediction.
+const VALUES_PENALTY: f64 = 1e4;
+
+/// Predicts classes or values from kernel SVD features by a linear least-squares machine (\[KSVD\] §4.1, §4.3).
+///
+/// The features of a node are \[U·Σ^p, V·Σ^p\], those of a row sample U·Σ^p; a one-vs-rest [`LinearLsSvm`] learns classes, ridge
+/// regression values. All nodes of a graph are embedded, also those without target; of a table or of two sample sets only
+/// the rows with a target are, and new rows are placed by the projection of [`super::KernelSvdModel::project_rows`].
+///
+/// ```
+/// use lopsided::estimators::{Model, SvdPredictor};
+/// use lopsided::{Dataset, GraphRule, KernelSvd, Run, Target, synth::CyclicGraph};
+///
+/// let (graph, classes) = CyclicGraph { nodes: 300, ..CyclicGraph::default() }.generate()?;
+/// let names = (0..4).map(|c| c.to_string()).collect();
+/// let codes = classes.iter().enumerate().map(|(i, c)| (i % 2 == 0).then_some(*c)).collect();
+/// let mut data = Dataset::<f64>::from_graph(&graph, &GraphRule::default())?;
+/// data.y = Some(Target::Classes { names, codes });
+/// let model = SvdPredictor::new(KernelSvd::new("sne").with_rank(8)).fit(data, &Run::default())?;
+/// let newcomer = Dataset::<f64>::from_graph(&graph, &GraphRule::default())?.rows(&[1]);
+/// assert_eq!(model.decision(&newcomer, &Run::default())?.shape(), (1, 4));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SvdPredictor {
+    /// The features.
+    pub svd: KernelSvd,
+    /// How the rows and columns of a table become comparable; not used for graphs, two sample sets and precomputed G.
+    pub compat: Compatibility,
+    /// Weight of the errors; `None`: 1 for classes, 10⁴ for values.
+    pub penalty: Option<f64>,
+}
+
+impl SvdPredictor {
+    /// Aligned principal components for tables, default penalty.
+    pub fn new(svd: KernelSvd) -> Self {
+        SvdPredictor { svd, compat: Compatibility::new(Compat::Pca), penalty: None }
+    }
+
+    /// The same with another penalty.
+    pub fn with_penalty(mut self, penalty: f64) -> Self {
+        self.penalty = Some(penalty);
+        self
+    }
+
+    /// Fits features and machine.
+    ///
+    /// # Errors
+    /// Those of [`KernelSvd::fit`]; [`Error::Param`] without targets, for one class only and for a penalty that is not above 0.
+    pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<SvdPredictorModel<T>> {
+        let known = Known::of(data.y.as_ref())?;
+        let machine = LinearLsSvm { penalty: self.penalty_for(&known.answer)? };
+        let data = self.prepared(data, &known.rows, run)?;
+        // Only the rows with a target are left, unless the samples are nodes.
+        let rows = if data.frame.is_some() { known.rows } else { (0..data.x.count()).collect() };
+        let svd = self.svd.fit(data, run)?;
+        if svd.singular_values().is_empty() {
+            return Err(Error::param("rank", "0 for these samples", "at least 1: their kernel values are all zero"));
+        }
+        let all = features(&svd);
+        let features = Mat::from_fn(rows.len(), all.ncols(), |i, j| all[(rows[i], j)]);
+        let linear = machine.fit_targets(features.as_ref(), known.y.as_ref())?;
+        let report = FitReport {
+            params: self.params(&svd, machine.penalty),
+            n_train: rows.len(),
+            condition: machine.condition(features.as_ref()),
+            warnings: svd.report().notes.clone(),
+            converged: svd.report().converged,
+        };
+        Ok(SvdPredictorModel { svd, head: Head { linear, answer: known.answer, report } })
+    }
+
+    fn penalty_for(&self, answer: &Answer) -> Result<f64> {
+        let default = if *answer == Answer::Values { VALUES_PENALTY } else { CLASSES_PENALTY };
+        let penalty = self.penalty.unwrap_or(default);
+        linear::check_penalty(penalty).map(|()| penalty)
+    }
+
+    /// What is embedded: all nodes of a graph; else the listed rows, against the columns of their matrix unless there are
+    /// column samples or the kernel compares nothing.
+    fn prepared<T: Scalar>(&self, data: Dataset<T>, rows: &[usize], run: &Run) -> Result<Dataset<T>> {
+        if data.frame.is_some() {
+            return Ok(data);
+        }
+        let data = if rows.len() == data.x.count() { data } else { data.rows(rows) };
+        if data.z.is_some() || self.svd.kernel.name == "precomputed" {
+            return Ok(data);
+        }
+        let compared = Dataset::from_matrix_with(data.x, &self.compat, run)?;
+        Ok(Dataset { y: data.y, row_ids: data.row_ids, col_ids: data.col_ids, ..compared })
+    }
+
+    fn params<T: Scalar>(&self, svd: &super::KernelSvdModel<T>, penalty: f64) -> BTreeMap<String, serde_json::Value> {
+        let mut params: BTreeMap<String, serde_json::Value> =
+            svd.kernel.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        params.insert("kernel".into(), svd.kernel.name.clone().into());
+        params.insert("rank".into(), svd.singular_values().len().into());
+        params.insert("scaling".into(), svd.scaling.to_string().into());
+        params.insert("center".into(), svd.is_centered().into());
+        params.insert("penalty".into(), penalty.into());
+        if svd.data.maps.rows.is_some() || svd.data.maps.cols.is_some() {
+            params.insert("compat".into(), self.compat.kind.to_string().into());
+        }
+        params
+    }
+
+    /// The same with some settings changed.
+    fn at(&self, point: &[(String, String)]) -> Result<Self> {
+        point.iter().try_fold(self.clone(), |predictor, (setting, value)| predictor.set(setting, value))
+    }
+
+    fn set(&self, setting: &str, value: &str) -> Result<Self> {
+        let mut out = self.clone();
+        match setting {
+            "gamma" => out.set_gamma(value.parse()?)?,
+            "gamma-factor" => {
+                if !self.svd.kernel.gamma_from_data() {
+                    let allowed = format!("left out for the kernel `{}`", self.svd.kernel.name);
+                    return Err(Error::param(setting, value, allowed));
+                }
+                out.svd.gamma_factor = above_zero(setting, value)?;
+            }
+            "rank" => {
+                let whole = || Error::param(setting, value, "a whole number of at least 1");
+                out.svd.rank = value.parse().ok().filter(|rank| *rank > 0).ok_or_else(whole)?;
+            }
+            "scaling" => out.svd.scaling = value.parse()?,
+            "penalty" => out.penalty = Some(above_zero(setting, value)?),
+            _ => {
+                let known = SETTINGS.map(String::from).to_vec();
+                return Err(Error::Unknown { kind: "setting", name: setting.into(), known });
+            }
+        }
+        Ok(out)
+    }
+
+    fn set_gamma(&mut self, gamma: Gamma) -> Result<()> {
+        let kernel = &self.svd.kernel;
+        match gamma {
+            _ if kernel.gamma_from_data() => self.svd.gamma = gamma,
+            Gamma::Value(value) => {
+                let changed = kernel.clone().with("gamma", value);
+                changed.build::<f64>()?;
+                self.svd.kernel = changed;
+            }
+            rule => return Err(Error::param("gamma", rule, format!("a number for the kernel `{}`", kernel.name))),
+        }
+        Ok(())
+    }
+}
+
+fn above_zero(setting: &str, value: &str) -> Result<f64> {
+    let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| Error::param(setting, value, "a number above 0"))
+}
+
+impl<T: Scalar> Estimator<T> for SvdPredictor {
+    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(point)?))
+    }
+
+    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let known = Known::of(data.y.as_ref())?;
+        self.penalty_for(&known.answer)?;
+        self.svd.plan(&self.prepared(data.clone(), &known.rows, run)?, run)
+    }
+
+    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
+        Ok(Box::new(self.fit(data, run)?))
+    }
+
+    fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
+        validate::scores(self, data, points, folds, run)
+    }
+}
+
+/// The entry of the list.
+pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
+    EstimatorEntry {
+        name: "kernel-svd",
+        about: "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns; to predict, a linear LS-SVM or ridge regression on them (commands: embed, fit)",
+        settings: &SETTINGS,
+        build: |recipe: Recipe| Box::new(SvdPredictor { svd: recipe.svd, compat: recipe.compat, penalty: None }),
+        load: |archive| Ok(Box::new(SvdPredictorModel::<T>::from_archive(archive)?)),
+    }
+}

@@ -1,0 +1,38 @@
+//! Predictions as csv.
+
+use crate::error::{Error, Result};
+use faer::MatRef;
+
+/// Lines `id,prediction` under a header, with one more column `score_NAME` for each of `names` if scores are given.
+pub fn predictions_csv(
+    ids: &[String],
+    predictions: &[String],
+    scores: Option<(&[String], MatRef<'_, f64>)>,
+) -> Result<String> {
+    let failed = |e: csv::Error| Error::io("predictions", e.into());
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let names = scores.map_or(&[][..], |(names, _)| names);
+    let header = ["id", "prediction"].map(String::from).into_iter();
+    writer.write_record(header.chain(names.iter().map(|name| format!("score_{name}")))).map_err(failed)?;
+    for (i, (id, prediction)) in ids.iter().zip(predictions).enumerate() {
+        let own = scores.iter().flat_map(|(_, m)| m.row(i).iter().map(ToString::to_string));
+        writer.write_record([id.clone(), prediction.clone()].into_iter().chain(own)).map_err(failed)?;
+    }
+    let bytes = writer.into_inner().map_err(|e| Error::io("predictions", e.into_error()))?;
+    String::from_utf8(bytes).map_err(|e| Error::io("predictions", std::io::Error::other(e)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_and_scores_read_back() {
+        let ids = ["a, b", "c"].map(String::from);
+        let words = ["x", "y"].map(String::from);
+        let scores = faer::mat![[0.1, -1.0], [2.0, 1e-9]];
+        let text = predictions_csv(&ids, &words, Some((&words, scores.as_ref()))).unwrap();
+        assert_eq!(text, "id,prediction,score_x,score_y\n\"a, b\",x,0.1,-1\nc,y,2,0.000000001\n");
+        assert_eq!(predictions_csv(&ids[1..], &words[1..], None).unwrap(), "id,prediction\nc,y\n");
+    }
+}
