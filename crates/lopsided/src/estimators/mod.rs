@@ -10,6 +10,7 @@ mod kernel_svd;
 mod kmeans;
 pub mod linear;
 pub(crate) mod moments;
+mod new_values;
 mod scoring;
 mod svd_predictor;
 

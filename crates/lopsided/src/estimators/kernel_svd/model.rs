@@ -1,10 +1,11 @@
 use super::Scaling;
 use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::estimators::new_values::NewValues;
 use crate::kernel::KernelSpec;
 use crate::linalg;
-use crate::operator::{self, Centered, KernelMatrix, Means, Operator, Submatrix};
-use crate::samples::{Samples, SamplesRef, Side};
+use crate::operator::{self, Centered, Means, Operator, Submatrix};
+use crate::samples::{SamplesRef, Side};
 use crate::scalar::Scalar;
 use crate::svd::{Run, SolveReport, Svd};
 use faer::{Mat, MatRef};
@@ -63,52 +64,32 @@ impl<T: Scalar> KernelSvdModel<T> {
     /// Embedding of new row samples: k(x, Z)·V·Σ^(p−1). For a precomputed kernel the samples are rows of G, for a model
     /// with a compatibility matrix raw rows of the matrix.
     pub fn project_rows(&self, rows: SamplesRef<'_, T>, run: &Run) -> Result<Mat<T>> {
-        self.check_new(rows, Side::Row)?;
-        let mapped = self.data.maps.apply(Side::Row, rows);
-        let rows = mapped.as_ref().map_or(rows, |m| SamplesRef::Dense(m.as_ref()));
-        let kernel = self.kernel.build::<T>()?;
-        let matrix = KernelMatrix {
-            blocks_suffice: self.svd.extension.is_some(),
-            sampled_cols: self.sampled_cols.clone(),
-            watch: run.watch.clone(),
-            ..KernelMatrix::new(&*kernel, rows, self.data.cols().as_ref())
-        };
-        let built = matrix.build()?;
-        let means = self.means.as_ref().map(|training| -> Result<_> {
-            let width = T::of(built.operator.ncols() as f64);
-            let rows = operator::row_sums(&*built.operator)?.into_iter().map(|s| s / width).collect();
-            Ok(Means { rows, ..training.clone() })
-        });
-        match means.transpose()? {
-            Some(means) => self.place(&Centered::new(&*built.operator, means), Side::Row),
-            None => self.place(&*built.operator, Side::Row),
-        }
+        self.values().rows(rows, run, |g| {
+            let Some(training) = &self.means else { return self.place(g, Side::Row) };
+            let width = T::of(g.ncols() as f64);
+            let rows = operator::row_sums(g)?.into_iter().map(|s| s / width).collect();
+            self.place(&Centered::new(g, Means { rows, ..training.clone() }), Side::Row)
+        })
     }
 
     /// Embedding of new column samples: k(X, z)ᵀ·U·Σ^(p−1). For a precomputed kernel each sample is a column of G, for a
     /// model with a compatibility matrix a raw column of the matrix.
     pub fn project_cols(&self, cols: SamplesRef<'_, T>, run: &Run) -> Result<Mat<T>> {
-        self.check_new(cols, Side::Col)?;
-        let mapped = self.data.maps.apply(Side::Col, cols);
-        let cols = mapped.as_ref().map_or(cols, |m| SamplesRef::Dense(m.as_ref()));
-        let kernel = self.kernel.build::<T>()?;
-        let transposed = kernel.is_precomputed().then(|| cols.to_owned().transpose());
-        let x = transposed.as_ref().map_or(self.data.x.as_ref(), Samples::as_ref);
-        let matrix = KernelMatrix {
-            normalizer: self.normalizer.clone(),
+        self.values().cols(cols, run, |g| {
+            let Some(training) = &self.means else { return self.place(g, Side::Col) };
+            let height = T::of(g.nrows() as f64);
+            let cols = operator::col_sums(g)?.into_iter().map(|s| s / height).collect();
+            self.place(&Centered::new(g, Means { cols, ..training.clone() }), Side::Col)
+        })
+    }
+
+    fn values(&self) -> NewValues<'_, T> {
+        NewValues {
+            kernel: &self.kernel,
+            data: &self.data,
+            normalizer: self.normalizer.as_deref(),
+            sampled_cols: self.sampled_cols.as_deref(),
             blocks_suffice: self.svd.extension.is_some(),
-            watch: run.watch.clone(),
-            ..KernelMatrix::new(&*kernel, x, cols)
-        };
-        let built = matrix.build()?;
-        let means = self.means.as_ref().map(|training| -> Result<_> {
-            let height = T::of(built.operator.nrows() as f64);
-            let cols = operator::col_sums(&*built.operator)?.into_iter().map(|s| s / height).collect();
-            Ok(Means { cols, ..training.clone() })
-        });
-        match means.transpose()? {
-            Some(means) => self.place(&Centered::new(&*built.operator, means), Side::Col),
-            None => self.place(&*built.operator, Side::Col),
         }
     }
 
@@ -135,20 +116,6 @@ impl<T: Scalar> KernelSvdModel<T> {
             }
         }
         Ok(out)
-    }
-
-    fn check_new(&self, samples: SamplesRef<'_, T>, side: Side) -> Result<()> {
-        let (n, m) = self.size();
-        let (what, precomputed) = match side {
-            Side::Row => ("the width of the new rows", m),
-            Side::Col => ("the width of the new columns", n),
-        };
-        let plain = if self.kernel.name == "precomputed" { precomputed } else { self.data.x.width() };
-        let expected = self.data.maps.side(side).map_or(plain, Mat::nrows);
-        if samples.width() != expected {
-            return Err(Error::shape(what, expected, samples.width()));
-        }
-        samples.check_finite(if side == Side::Row { "the new rows" } else { "the new columns" })
     }
 }
 

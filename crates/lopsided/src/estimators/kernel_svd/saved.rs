@@ -28,11 +28,7 @@ impl<T: Scalar> KernelSvdModel<T> {
         archive.set_matrix("u", self.svd.u.as_ref());
         archive.set_vector("sigma", &self.svd.sigma);
         archive.set_matrix("v", self.svd.v.as_ref());
-        archive.set_samples("x", self.data.x.as_ref());
-        archive.set_field("columns", self.columns());
-        if self.columns() == Columns::Given {
-            archive.set_samples("z", self.data.cols().as_ref());
-        }
+        put_data(&mut archive, &self.data);
         if let Some(normalizer) = &self.normalizer {
             archive.set_vector("normalizer", normalizer);
             archive.set_field("normalizer_cols", &self.sampled_cols);
@@ -43,31 +39,7 @@ impl<T: Scalar> KernelSvdModel<T> {
             archive.set_vector("means.cols", &means.cols);
             archive.set_vector("means.all", &[means.all]);
         }
-        for (name, side) in MAPS {
-            if let Some(map) = self.data.maps.side(side) {
-                archive.set_matrix(name, map.as_ref());
-            }
-        }
-        for (name, ids) in [("row_ids", &self.data.row_ids), ("col_ids", &self.data.col_ids)] {
-            if let Some(ids) = ids {
-                archive.set_texts(name, ids);
-            }
-        }
-        if let Some(frame) = &self.data.frame {
-            archive.set_field("graph", &frame.rule);
-            archive.set_vector("graph.sums", &frame.sums);
-        }
         archive
-    }
-
-    /// How the column samples are kept in the file.
-    fn columns(&self) -> Columns {
-        match (&self.data.x, &self.data.z) {
-            (_, None) => Columns::SameAsRows,
-            (Samples::Sparse(x), Some(Samples::Sparse(z))) if x.transpose() == *z => Columns::TransposeOfRows,
-            (Samples::Dense(x), Some(Samples::Dense(z))) if is_transpose(x, z) => Columns::TransposeOfRows,
-            _ => Columns::Given,
-        }
     }
 
     /// The model of an archive.
@@ -76,19 +48,6 @@ impl<T: Scalar> KernelSvdModel<T> {
         if estimator != NAME {
             return Err(archive.error(format!("is a model of `{estimator}`, not of `{NAME}`")));
         }
-        let x = archive.samples("x")?;
-        let z = match archive.field("columns")? {
-            Columns::SameAsRows => None,
-            Columns::TransposeOfRows => Some(x.transpose()),
-            Columns::Given => Some(archive.samples("z")?),
-        };
-        let (row_ids, col_ids) = (archive.texts("row_ids")?, archive.texts("col_ids")?);
-        let frame = match (archive.field("graph")?, &row_ids) {
-            (Some(rule), Some(ids)) => Some(GraphFrame { rule, ids: ids.clone(), sums: archive.vector("graph.sums")? }),
-            _ => None,
-        };
-        let [rows, cols] = MAPS.map(|(name, _)| archive.has(name).then(|| archive.matrix(name)).transpose());
-        let maps = Maps { rows: rows?, cols: cols? };
         let optional = |name: &str| if archive.has(name) { archive.vector(name).map(Some) } else { Ok(None) };
         let means = match optional("means.rows")? {
             Some(rows) => {
@@ -113,7 +72,7 @@ impl<T: Scalar> KernelSvdModel<T> {
             normalizer: optional("normalizer")?,
             sampled_cols: archive.field("normalizer_cols")?,
             means,
-            data: Dataset { x, z, y: None, row_ids, col_ids, frame, maps },
+            data: take_data(archive)?,
         };
         model.check_consistent(archive)?;
         Ok(model)
@@ -149,6 +108,57 @@ impl<T: Scalar> KernelSvdModel<T> {
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         Self::from_archive(&Archive::load(path)?)
+    }
+}
+
+/// Adds the samples of a model, with their names, graph and maps.
+pub(in crate::estimators) fn put_data<T: Scalar>(archive: &mut Archive, data: &Dataset<T>) {
+    archive.set_samples("x", data.x.as_ref());
+    let columns = columns(data);
+    archive.set_field("columns", columns);
+    if columns == Columns::Given {
+        archive.set_samples("z", data.cols().as_ref());
+    }
+    for (name, side) in MAPS {
+        if let Some(map) = data.maps.side(side) {
+            archive.set_matrix(name, map.as_ref());
+        }
+    }
+    for (name, ids) in [("row_ids", &data.row_ids), ("col_ids", &data.col_ids)] {
+        if let Some(ids) = ids {
+            archive.set_texts(name, ids);
+        }
+    }
+    if let Some(frame) = &data.frame {
+        archive.set_field("graph", &frame.rule);
+        archive.set_vector("graph.sums", &frame.sums);
+    }
+}
+
+/// The samples of a model.
+pub(in crate::estimators) fn take_data<T: Scalar>(archive: &Archive) -> Result<Dataset<T>> {
+    let x = archive.samples("x")?;
+    let z = match archive.field("columns")? {
+        Columns::SameAsRows => None,
+        Columns::TransposeOfRows => Some(x.transpose()),
+        Columns::Given => Some(archive.samples("z")?),
+    };
+    let (row_ids, col_ids) = (archive.texts("row_ids")?, archive.texts("col_ids")?);
+    let frame = match (archive.field("graph")?, &row_ids) {
+        (Some(rule), Some(ids)) => Some(GraphFrame { rule, ids: ids.clone(), sums: archive.vector("graph.sums")? }),
+        _ => None,
+    };
+    let [rows, cols] = MAPS.map(|(name, _)| archive.has(name).then(|| archive.matrix(name)).transpose());
+    Ok(Dataset { x, z, y: None, row_ids, col_ids, frame, maps: Maps { rows: rows?, cols: cols? } })
+}
+
+/// How the column samples are kept in the file.
+fn columns<T: Scalar>(data: &Dataset<T>) -> Columns {
+    match (&data.x, &data.z) {
+        (_, None) => Columns::SameAsRows,
+        (Samples::Sparse(x), Some(Samples::Sparse(z))) if x.transpose() == *z => Columns::TransposeOfRows,
+        (Samples::Dense(x), Some(Samples::Dense(z))) if is_transpose(x, z) => Columns::TransposeOfRows,
+        _ => Columns::Given,
     }
 }
 
