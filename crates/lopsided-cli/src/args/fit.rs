@@ -29,6 +29,8 @@ pub(crate) struct FitArgs {
     /// Weight of the errors against the size of the weights. Default: 1 for classes, 10000 for values.
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) penalty: Option<f64>,
+    #[command(flatten)]
+    pub(crate) coupled: CoupledArgs,
     /// Choose settings by cross-validation with so many parts.
     #[arg(long, value_name = "FOLDS")]
     pub(crate) cv: Option<usize>,
@@ -48,6 +50,41 @@ pub(crate) struct FitArgs {
     /// Print operator, solver, memory and a time estimate; compute and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// Options of ask-ls and ls-svm.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "AsK-LS")]
+pub(crate) struct CoupledArgs {
+    /// How the source and the target function become one: stack, average, source or target. Default: stack.
+    #[arg(long, value_name = "WAY")]
+    merge: Option<String>,
+    /// What to do with a singular system: tikhonov, min-norm or error. Default: tikhonov.
+    #[arg(long, value_name = "WAY")]
+    on_singular: Option<String>,
+    /// λ of Tikhonov's method. Default: 1.
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    tikhonov: Option<String>,
+    /// How the system is solved: auto, svd, dense or minres.
+    #[arg(long, value_name = "NAME")]
+    route: Option<String>,
+    /// Symmetric kernel matrix of ls-svm: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ. Default: average.
+    #[arg(long, value_name = "WAY")]
+    symmetrize: Option<String>,
+}
+
+impl CoupledArgs {
+    /// The settings that were given, by name.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (String, String)> {
+        let all = [
+            ("merge", &self.merge),
+            ("on-singular", &self.on_singular),
+            ("tikhonov", &self.tikhonov),
+            ("route", &self.route),
+            ("symmetrize", &self.symmetrize),
+        ];
+        all.into_iter().filter_map(|(name, value)| value.clone().map(|value| (name.into(), value)))
+    }
 }
 
 /// Kinds of targets.

@@ -3,6 +3,7 @@
 //! Every estimator has its own typed `fit`. Those that predict a target also stand in one list, [`estimators`], behind the
 //! traits [`Estimator`] and [`Model`]: the command line fits, tunes, saves, loads and predicts through them alone.
 
+mod ask_ls;
 mod baselines;
 mod bicluster;
 mod features;
@@ -11,9 +12,10 @@ mod kmeans;
 pub mod linear;
 pub(crate) mod moments;
 mod new_values;
-mod scoring;
+pub(crate) mod scoring;
 mod svd_predictor;
 
+pub use ask_ls::{AskLs, AskLsModel, Merge, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
@@ -25,7 +27,7 @@ pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
 use crate::archive::Archive;
 use crate::compat::Compatibility;
 use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::GraphFrame;
 use crate::scalar::Scalar;
 use crate::svd::Run;
@@ -128,7 +130,16 @@ pub struct EstimatorEntry<T> {
 
 /// All estimators that predict. The order is the order of every listing.
 pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
-    vec![svd_predictor::entry()]
+    vec![svd_predictor::entry(), ask_ls::entry(), ask_ls::symmetric_entry()]
+}
+
+fn above_zero(setting: &str, value: &str) -> Result<f64> {
+    let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| Error::param(setting, value, "a number above 0"))
+}
+
+fn unknown_setting(setting: &str, known: &[&str]) -> Error {
+    Error::Unknown { kind: "setting", name: setting.into(), known: known.iter().map(ToString::to_string).collect() }
 }
 
 /// The model of an archive, whatever estimator of the list wrote it.

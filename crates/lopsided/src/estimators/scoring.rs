@@ -4,7 +4,9 @@ use super::linear::largest_columns;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
 use crate::metrics::{micro_f1, rmse};
+use crate::random;
 use faer::{Mat, MatRef};
+use rand::seq::SliceRandom;
 
 /// What a model predicts.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -91,6 +93,24 @@ impl Known {
             }
         }
     }
+}
+
+/// The known rows in random order, dealt class by class like cards.
+///
+/// # Errors
+/// [`Error::Param`] for fewer than 2 folds or more than there are known rows.
+pub(crate) fn deal(target: Option<&Target>, folds: usize, seed: u64, stream: u64) -> Result<Vec<Vec<usize>>> {
+    let target = target.ok_or_else(no_target)?;
+    let mut order = target.known();
+    if folds < 2 || folds > order.len() {
+        let allowed = format!("between 2 and {}, the samples to learn from", order.len());
+        return Err(Error::param("folds", folds, allowed));
+    }
+    order.shuffle(&mut random::generator(seed, stream));
+    if let Target::Classes { codes, .. } = target {
+        order.sort_by_key(|&i| codes[i]);
+    }
+    Ok((0..folds).map(|f| order.iter().skip(f).step_by(folds).copied().collect()).collect())
 }
 
 /// There is nothing to learn.

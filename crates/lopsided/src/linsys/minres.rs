@@ -7,6 +7,8 @@ use faer::Mat;
 
 /// Most iterations.
 const MOST: u64 = 2000;
+/// Iterations in which the residual must at least be halved.
+const WINDOW: u64 = 50;
 /// Singular triplets in the preconditioner.
 const TRIPLETS: usize = 40;
 
@@ -16,8 +18,15 @@ pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
     let rank = TRIPLETS.min(problem.n() / 4).max(1);
     let spectral = Spectral::rough(problem.k, rank, problem.run)?;
     let mut iteration = Iteration::new(problem, &spectral);
+    let mut before = f64::INFINITY;
     while iteration.count < MOST && iteration.left() > problem.system.tol {
         iteration.step(problem, &spectral)?;
+        if iteration.count.is_multiple_of(WINDOW) {
+            if iteration.left() > 0.5 * before {
+                break;
+            }
+            before = iteration.left();
+        }
     }
     let condition = iteration.condition(problem.g, &spectral);
     let mut report = SystemReport { route: "minres".into(), condition, estimated: true, ..SystemReport::default() };

@@ -31,6 +31,8 @@ use std::str::FromStr;
 pub const SINGULAR: f64 = 1e10;
 /// Up to this many samples a dense factorisation is taken.
 const DENSE: usize = 5000;
+/// The same where products with K are cheap.
+const SPARSE: usize = 2000;
 
 /// What to do with a singular system.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -155,7 +157,7 @@ impl CoupledSystem {
         self.check(k, targets)?;
         let means = Means::of(k)?;
         let centered = Centered::new(k, means.clone());
-        let problem = Problem { g: 1.0 / self.penalty, k: &centered, y: centred(targets), system: self, run };
+        let problem = self.problem(&centered, targets, run);
         let (route, why) = self.choose(k);
         let mut solved = match route {
             Route::Svd => Spectral::complete(&centered)?.solved(&problem)?,
@@ -168,11 +170,15 @@ impl CoupledSystem {
         Ok(solved.with_biases(&means, targets))
     }
 
+    fn problem<'a>(&'a self, k: &'a Centered<'a, f64>, targets: MatRef<'_, f64>, run: &'a Run) -> Problem<'a> {
+        Problem { g: 1.0 / self.penalty, k, y: centred(targets), system: self, run }
+    }
+
     fn choose(&self, k: &dyn Operator<f64>) -> (Route, String) {
         let n = k.nrows();
         match self.route {
-            Route::Auto if k.access() == Access::Products && n > 500 => {
-                (Route::Minres, "products with K are cheap".into())
+            Route::Auto if k.access() == Access::Products && n > SPARSE => {
+                (Route::Minres, format!("{n} samples, more than {SPARSE}, and cheap products"))
             }
             Route::Auto if n <= DENSE => (Route::Dense, format!("{n} samples, at most {DENSE}")),
             Route::Auto => (Route::Minres, format!("{n} samples, more than {DENSE}")),
@@ -196,6 +202,36 @@ impl CoupledSystem {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// A decomposed K: every further penalty costs products with its singular vectors.
+pub struct PenaltyPath<'a> {
+    k: &'a dyn Operator<f64>,
+    means: Means<f64>,
+    spectral: Spectral,
+}
+
+impl<'a> PenaltyPath<'a> {
+    /// Decomposes K once.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a K that is not square.
+    pub fn new(k: &'a dyn Operator<f64>) -> Result<Self> {
+        let means = Means::of(k)?;
+        let spectral = Spectral::complete(&Centered::new(k, means.clone()))?;
+        Ok(PenaltyPath { k, means, spectral })
+    }
+
+    /// The solution for one penalty, by the route `svd`.
+    ///
+    /// # Errors
+    /// Those of [`CoupledSystem::solve`].
+    pub fn solve(&self, system: &CoupledSystem, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
+        system.check(self.k, targets)?;
+        let centered = Centered::new(self.k, self.means.clone());
+        let problem = system.problem(&centered, targets, run);
+        Ok(self.spectral.solved(&problem)?.with_biases(&self.means, targets))
     }
 }
 

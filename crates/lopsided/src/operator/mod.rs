@@ -35,6 +35,7 @@ mod product;
 mod scaled;
 mod sparse;
 mod submatrix;
+mod widened;
 
 pub use bilinear::BiLinear;
 pub use build::{Built, KernelMatrix};
@@ -48,6 +49,7 @@ pub(crate) use product::multiply;
 pub use scaled::Scaled;
 pub use sparse::{RankOne, SparseOperator};
 pub use submatrix::Submatrix;
+pub use widened::Widened;
 
 use crate::error::Result;
 use crate::linalg;

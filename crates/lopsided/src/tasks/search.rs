@@ -1,11 +1,10 @@
 use super::Spread;
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
+use crate::estimators::scoring::deal;
 use crate::estimators::{Estimator, Point};
-use crate::random;
 use crate::scalar::Scalar;
 use crate::svd::Run;
-use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 
 /// Stream of the shuffle that deals folds.
@@ -57,7 +56,7 @@ impl Search {
     ) -> Result<(Box<dyn Estimator<T>>, Tuning)> {
         let nothing = || Error::param("labels", "missing", "given for at least two samples to learn from");
         let target = data.y.as_ref().ok_or_else(nothing)?;
-        let folds = self.deal(target, run.seed)?;
+        let folds = deal(Some(target), self.folds, run.seed, STREAM)?;
         let points = self.points();
         let scores = estimator.validate(data, &points, &folds, run)?;
         let tried: Vec<Tried> = points.iter().zip(scores).map(|(point, scores)| Tried::of(point, scores)).collect();
@@ -78,20 +77,6 @@ impl Search {
             points.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect()
         };
         self.grid.iter().fold(vec![Point::new()], extended)
-    }
-
-    /// The known rows in random order, dealt class by class like cards.
-    fn deal(&self, target: &Target, seed: u64) -> Result<Vec<Vec<usize>>> {
-        let mut order = target.known();
-        if self.folds < 2 || self.folds > order.len() {
-            let allowed = format!("between 2 and {}, the samples to learn from", order.len());
-            return Err(Error::param("folds", self.folds, allowed));
-        }
-        order.shuffle(&mut random::generator(seed, STREAM));
-        if let Target::Classes { codes, .. } = target {
-            order.sort_by_key(|&i| codes[i]);
-        }
-        Ok((0..self.folds).map(|f| order.iter().skip(f).step_by(self.folds).copied().collect()).collect())
     }
 }
 
@@ -123,13 +108,13 @@ mod tests {
     fn folds_are_disjoint_complete_and_even_in_every_class() {
         let codes: Vec<Option<u32>> = (0..50).map(|i| (i % 5 != 0).then_some(u32::from(i % 4 == 1))).collect();
         let target = Target::Classes { names: vec!["a".into(), "b".into()], codes: codes.clone() };
-        let folds = search(4).deal(&target, 3).unwrap();
+        let folds = deal(Some(&target), 4, 3, STREAM).unwrap();
         let mut all = folds.concat();
         all.sort_unstable();
         assert_eq!(all, target.known());
         let ones = |fold: &Vec<usize>| fold.iter().filter(|&&i| codes[i] == Some(1)).count();
         let counts: Vec<usize> = folds.iter().map(ones).collect();
         assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
-        assert!(search(41).deal(&target, 3).is_err() && search(1).deal(&target, 3).is_err());
+        assert!(deal(Some(&target), 41, 3, STREAM).is_err() && deal(Some(&target), 1, 3, STREAM).is_err());
     }
 }

@@ -70,7 +70,8 @@ fn build<T: Scalar>(args: &FitArgs, recipe: Recipe) -> Result<Box<dyn Estimator<
         known: estimators::<T>().iter().map(|entry| entry.name.into()).collect(),
     };
     let entry = estimators::<T>().into_iter().find(|entry| entry.name == args.estimator).ok_or_else(unknown)?;
-    let given: Vec<(String, String)> = args.penalty.iter().map(|p| ("penalty".into(), p.to_string())).collect();
+    let penalty = args.penalty.iter().map(|p| ("penalty".into(), p.to_string()));
+    let given: Vec<(String, String)> = penalty.chain(args.coupled.given()).collect();
     Ok((entry.build)(recipe).with(&given)?)
 }
 

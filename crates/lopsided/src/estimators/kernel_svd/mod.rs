@@ -6,6 +6,7 @@ mod saved;
 mod scaling;
 
 pub use model::KernelSvdModel;
+pub(in crate::estimators) use saved::{put_data, take_data};
 pub use scaling::Scaling;
 
 use crate::dataset::Dataset;
@@ -142,8 +143,7 @@ impl KernelSvd {
     /// [`Error::Param`], [`Error::Shape`], [`Error::NotFinite`] for what a user can mend; [`Error::Memory`] before more is
     /// allocated than allowed; [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<KernelSvdModel<T>> {
-        let spec = self.check(&data, run.seed)?;
-        let kernel = spec.build::<T>()?;
+        let (spec, kernel) = self.built_kernel(&data, run.seed)?;
         let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
         let matrix = self.matrix(&*kernel, &data, run)?;
         let plan = self.cost(&matrix, spec.clone())?;
@@ -170,12 +170,45 @@ impl KernelSvd {
 
     /// What [`KernelSvd::fit`] would do, without doing it.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        let spec = self.check(data, run.seed)?;
-        let kernel = spec.build::<T>()?;
+        let (spec, kernel) = self.built_kernel(data, run.seed)?;
         self.cost(&self.matrix(&*kernel, data, run)?, spec)
     }
 
-    fn matrix<'a, T: Scalar>(
+    /// The kernel with its gamma.
+    pub(crate) fn built_kernel<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        seed: u64,
+    ) -> Result<(KernelSpec, Box<dyn Kernel<T>>)> {
+        let spec = self.check(data, seed)?;
+        let kernel = spec.build::<T>()?;
+        Ok((spec, kernel))
+    }
+
+    /// The same with another `gamma` or `gamma-factor`.
+    pub(crate) fn set(&self, setting: &str, value: &str) -> Result<Self> {
+        let mut out = self.clone();
+        let from_data = self.kernel.gamma_from_data();
+        let name = &self.kernel.name;
+        if setting == "gamma-factor" {
+            if !from_data {
+                return Err(Error::param(setting, value, format!("left out for the kernel `{name}`")));
+            }
+            out.gamma_factor = super::above_zero(setting, value)?;
+            return Ok(out);
+        }
+        match value.parse()? {
+            gamma if from_data => out.gamma = gamma,
+            Gamma::Value(value) => {
+                out.kernel = out.kernel.with("gamma", value);
+                out.kernel.build::<f64>()?;
+            }
+            rule => return Err(Error::param(setting, rule, format!("a number for the kernel `{name}`"))),
+        }
+        Ok(out)
+    }
+
+    pub(crate) fn matrix<'a, T: Scalar>(
         &self,
         kernel: &'a dyn Kernel<T>,
         data: &'a Dataset<T>,

@@ -8,11 +8,10 @@ pub use model::{Head, SvdPredictorModel};
 use super::kernel_svd::{KernelSvd, Plan};
 use super::linear::{self, LinearLsSvm};
 use super::scoring::{Answer, Known};
-use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
+use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
 use crate::compat::{Compat, Compatibility};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::kernel::Gamma;
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::Mat;
@@ -137,46 +136,17 @@ impl SvdPredictor {
     fn set(&self, setting: &str, value: &str) -> Result<Self> {
         let mut out = self.clone();
         match setting {
-            "gamma" => out.set_gamma(value.parse()?)?,
-            "gamma-factor" => {
-                if !self.svd.kernel.gamma_from_data() {
-                    let allowed = format!("left out for the kernel `{}`", self.svd.kernel.name);
-                    return Err(Error::param(setting, value, allowed));
-                }
-                out.svd.gamma_factor = above_zero(setting, value)?;
-            }
+            "gamma" | "gamma-factor" => out.svd = self.svd.set(setting, value)?,
             "rank" => {
                 let whole = || Error::param(setting, value, "a whole number of at least 1");
                 out.svd.rank = value.parse().ok().filter(|rank| *rank > 0).ok_or_else(whole)?;
             }
             "scaling" => out.svd.scaling = value.parse()?,
             "penalty" => out.penalty = Some(above_zero(setting, value)?),
-            _ => {
-                let known = SETTINGS.map(String::from).to_vec();
-                return Err(Error::Unknown { kind: "setting", name: setting.into(), known });
-            }
+            _ => return Err(unknown_setting(setting, &SETTINGS)),
         }
         Ok(out)
     }
-
-    fn set_gamma(&mut self, gamma: Gamma) -> Result<()> {
-        let kernel = &self.svd.kernel;
-        match gamma {
-            _ if kernel.gamma_from_data() => self.svd.gamma = gamma,
-            Gamma::Value(value) => {
-                let changed = kernel.clone().with("gamma", value);
-                changed.build::<f64>()?;
-                self.svd.kernel = changed;
-            }
-            rule => return Err(Error::param("gamma", rule, format!("a number for the kernel `{}`", kernel.name))),
-        }
-        Ok(())
-    }
-}
-
-fn above_zero(setting: &str, value: &str) -> Result<f64> {
-    let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| Error::param(setting, value, "a number above 0"))
 }
 
 impl<T: Scalar> Estimator<T> for SvdPredictor {

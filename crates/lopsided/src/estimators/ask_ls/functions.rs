@@ -1,0 +1,164 @@
+use super::Symmetrize;
+use super::stack::Scores;
+use crate::error::Result;
+use crate::linsys::CoupledSolution;
+use crate::operator::{Access, Operator, Submatrix};
+use faer::{Mat, MatMut, MatRef};
+
+/// Coefficients of f_s and f_t over all samples of K, zero for those that took no part; one column per class.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Functions {
+    /// b, of f_s.
+    pub(super) source: Mat<f64>,
+    /// a, of f_t.
+    pub(super) target: Mat<f64>,
+    pub(super) bias_source: Vec<f64>,
+    pub(super) bias_target: Vec<f64>,
+}
+
+impl Functions {
+    pub(super) fn zeros(samples: usize, classes: usize) -> Self {
+        Functions {
+            source: Mat::zeros(samples, classes),
+            target: Mat::zeros(samples, classes),
+            bias_source: vec![0.0; classes],
+            bias_target: vec![0.0; classes],
+        }
+    }
+
+    /// The solution for some samples of K.
+    pub(super) fn padded(solved: &CoupledSolution, train: &[usize], samples: usize) -> Self {
+        let mut out = Functions::zeros(samples, solved.a.ncols());
+        for (at, &i) in train.iter().enumerate() {
+            out.source.row_mut(i).copy_from(solved.b.row(at));
+            out.target.row_mut(i).copy_from(solved.a.row(at));
+        }
+        (out.bias_source, out.bias_target) = (solved.bias_source.clone(), solved.bias_target.clone());
+        out
+    }
+
+    /// self += share·other.
+    pub(super) fn add(&mut self, other: &Functions, share: f64) {
+        self.source += &other.source * faer::Scale(share);
+        self.target += &other.target * faer::Scale(share);
+        let add = |to: &mut Vec<f64>, from: &[f64]| to.iter_mut().zip(from).for_each(|(t, f)| *t += share * f);
+        add(&mut self.bias_source, &other.bias_source);
+        add(&mut self.bias_target, &other.bias_target);
+    }
+
+    /// Scores of samples that are part of K.
+    pub(super) fn scores_within(&self, k: &dyn Operator<f64>, samples: &[usize]) -> Result<Scores> {
+        let shape = (samples.len(), self.source.ncols());
+        let (mut source, mut target) = (Mat::zeros(shape.0, shape.1), Mat::zeros(shape.0, shape.1));
+        Submatrix::new(k, Some(samples), None).apply(self.source.as_ref(), source.as_mut())?;
+        Submatrix::new(k, None, Some(samples)).apply_transpose(self.target.as_ref(), target.as_mut())?;
+        Ok(self.with_biases(source, target))
+    }
+
+    /// Scores from products with the coefficients.
+    pub(super) fn with_biases(&self, mut source: Mat<f64>, mut target: Mat<f64>) -> Scores {
+        let shift = |m: &mut Mat<f64>, biases: &[f64]| {
+            biases.iter().enumerate().for_each(|(c, b)| m.col_mut(c).iter_mut().for_each(|v| *v += b));
+        };
+        shift(&mut source, &self.bias_source);
+        shift(&mut target, &self.bias_target);
+        Scores { source, target }
+    }
+}
+
+impl Scores {
+    pub(super) fn zeros(samples: usize, classes: usize) -> Self {
+        Scores { source: Mat::zeros(samples, classes), target: Mat::zeros(samples, classes) }
+    }
+
+    /// Puts the scores of some samples into their rows.
+    pub(super) fn set(&mut self, rows: &[usize], part: &Scores) {
+        for (at, &i) in rows.iter().enumerate() {
+            self.source.row_mut(i).copy_from(part.source.row(at));
+            self.target.row_mut(i).copy_from(part.target.row(at));
+        }
+    }
+}
+
+/// (K + Kᵀ)/2, KᵀK or KKᵀ of a square operator.
+pub(super) struct Symmetrized<'a> {
+    k: &'a dyn Operator<f64>,
+    kind: Symmetrize,
+}
+
+impl<'a> Symmetrized<'a> {
+    pub(super) fn new(k: &'a dyn Operator<f64>, kind: Symmetrize) -> Self {
+        Symmetrized { k, kind }
+    }
+
+    fn product(&self, v: MatRef<'_, f64>, mut out: MatMut<'_, f64>) -> Result<()> {
+        let mut inner = Mat::zeros(self.k.nrows(), v.ncols());
+        match self.kind {
+            Symmetrize::Average => {
+                self.k.apply(v, inner.as_mut())?;
+                self.k.apply_transpose(v, out.as_mut())?;
+                out += &inner;
+                out *= faer::Scale(0.5);
+                Ok(())
+            }
+            Symmetrize::Columns => {
+                self.k.apply(v, inner.as_mut())?;
+                self.k.apply_transpose(inner.as_ref(), out)
+            }
+            Symmetrize::Rows => {
+                self.k.apply_transpose(v, inner.as_mut())?;
+                self.k.apply(inner.as_ref(), out)
+            }
+        }
+    }
+}
+
+impl Operator<f64> for Symmetrized<'_> {
+    fn nrows(&self) -> usize {
+        self.k.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.k.nrows()
+    }
+
+    /// By a product with unit vectors.
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, f64>) -> Result<()> {
+        let mut units = Mat::zeros(self.nrows(), cols.len());
+        cols.iter().enumerate().for_each(|(at, &j)| units[(j, at)] = 1.0);
+        let mut all = Mat::zeros(self.nrows(), cols.len());
+        self.product(units.as_ref(), all.as_mut())?;
+        rows.iter().enumerate().for_each(|(at, &i)| out.as_mut().row_mut(at).copy_from(all.row(i)));
+        Ok(())
+    }
+
+    fn access(&self) -> Access {
+        Access::Products
+    }
+
+    fn apply(&self, v: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
+        self.product(v, out)
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
+        self.product(u, out)
+    }
+}
+
+/// The one function of a symmetrised kernel, in coefficients of K: (KᵀK)·c = Kᵀ·(K·c) is a target function with the
+/// coefficients K·c, (KKᵀ)·c a source function with Kᵀ·c.
+pub(super) fn unfolded(
+    mut solved: CoupledSolution,
+    k: &dyn Operator<f64>,
+    kind: Symmetrize,
+) -> Result<CoupledSolution> {
+    let mut product = Mat::zeros(k.nrows(), solved.b.ncols());
+    match kind {
+        Symmetrize::Average => product = solved.b.clone(),
+        Symmetrize::Columns => k.apply(solved.b.as_ref(), product.as_mut())?,
+        Symmetrize::Rows => k.apply_transpose(solved.b.as_ref(), product.as_mut())?,
+    }
+    solved.bias_target = solved.bias_source.clone();
+    (solved.a, solved.b) = (product.clone(), product);
+    Ok(solved)
+}

@@ -1,0 +1,391 @@
+//! Least squares support vector machines with asymmetric kernels: estimator, model, merging, cross-validation.
+
+mod functions;
+mod model;
+mod stack;
+mod validate;
+
+pub use model::AskLsModel;
+
+use super::kernel_svd::{KernelSvd, Plan};
+use super::scoring::{Answer, Known, deal};
+use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
+use crate::dataset::{Dataset, Target};
+use crate::error::{Error, Result};
+use crate::linsys::{CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
+use crate::operator::{Operator, Widened};
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::MatRef;
+use functions::{Functions, Symmetrized};
+use stack::{Merger, Scores};
+use std::fmt;
+use std::str::FromStr;
+
+/// Settings that a grid may vary.
+const SETTINGS: [&str; 8] =
+    ["gamma", "gamma-factor", "penalty", "merge", "on-singular", "tikhonov", "route", "symmetrize"];
+/// Parts of the training samples for stacking, as in \[AsKLS\].
+const FOLDS: usize = 10;
+/// Stream of the shuffle that deals them.
+const STREAM: u64 = 71;
+
+/// How the source function f_s and the target function f_t become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Merge {
+    /// A logistic regression on the scores of held-out samples.
+    #[default]
+    Stack,
+    /// (f_s + f_t)/2.
+    Average,
+    /// f_s alone.
+    Source,
+    /// f_t alone.
+    Target,
+}
+
+/// A symmetric kernel matrix from an asymmetric one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Symmetrize {
+    /// (K + Kᵀ)/2.
+    Average,
+    /// Kᵀ·K: samples are alike when they are seen alike.
+    Columns,
+    /// K·Kᵀ: samples are alike when they see alike.
+    Rows,
+}
+
+const MERGES: [(Merge, &str); 4] =
+    [(Merge::Stack, "stack"), (Merge::Average, "average"), (Merge::Source, "source"), (Merge::Target, "target")];
+const SYMMETRIZATIONS: [(Symmetrize, &str); 3] =
+    [(Symmetrize::Average, "average"), (Symmetrize::Columns, "columns"), (Symmetrize::Rows, "rows")];
+
+fn named<K: Copy>(kind: &'static str, names: &[(K, &str)], text: &str) -> Result<K> {
+    names.iter().find(|(_, name)| *name == text).map(|(value, _)| *value).ok_or_else(|| Error::Unknown {
+        kind,
+        name: text.into(),
+        known: names.iter().map(|(_, name)| (*name).into()).collect(),
+    })
+}
+
+impl FromStr for Merge {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("merge", &MERGES, text)
+    }
+}
+
+impl fmt::Display for Merge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MERGES.iter().find(|(merge, _)| merge == self).map_or("", |(_, name)| name))
+    }
+}
+
+impl FromStr for Symmetrize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("symmetrization", &SYMMETRIZATIONS, text)
+    }
+}
+
+/// AsK-LS: classes or values from two functions, f_s(x) = Σ_j k(x, x_j)·b_j + β_s of a sample as source and
+/// f_t(z) = Σ_i k(x_i, z)·a_i + β_t of it as target, found together by one linear system (\[AsKLS\] Eq. (6), see
+/// [`crate::linsys`]) for all classes.
+///
+/// A graph is learned transductively: K holds all nodes, the system those with a label. With `symmetrize` it is the LS-SVM
+/// of the symmetrised kernel: for a symmetric K both functions are one (\[AsKLS\] Proposition 2).
+///
+/// # Departures
+/// The labels are moved out of the matrix, so one factorisation serves all classes; a singular system is said, and solved as
+/// `on_singular` asks. Stacking averages the functions of its ten parts, as the paper's authors did.
+///
+/// ```
+/// use lopsided::estimators::{AskLs, Model};
+/// use lopsided::{Dataset, GraphRule, KernelSvd, Run, Target, synth::CyclicGraph};
+///
+/// let (graph, classes) = CyclicGraph { nodes: 300, ..CyclicGraph::default() }.generate()?;
+/// let names = (0..4).map(|c| c.to_string()).collect();
+/// let codes = classes.iter().enumerate().map(|(i, c)| (i % 2 == 0).then_some(*c)).collect();
+/// let mut data = Dataset::<f64>::from_graph(&graph, &GraphRule::default())?;
+/// data.y = Some(Target::Classes { names, codes });
+/// let others: Vec<usize> = (1..300).step_by(2).collect();
+/// let nodes = data.rows(&others);
+/// let model = AskLs::new(KernelSvd::new("precomputed")).fit(data, &Run::default())?;
+/// assert_eq!(model.decision(&nodes, &Run::default())?.shape(), (150, 4));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AskLs {
+    /// Kernel, gamma, operator and memory; its rank counts for the low-rank route.
+    pub svd: KernelSvd,
+    /// γ of \[AsKLS\], the weight of the errors.
+    pub penalty: f64,
+    /// What to do with a singular system.
+    pub on_singular: OnSingular,
+    /// How the two functions become one.
+    pub merge: Merge,
+    /// How the system is solved.
+    pub route: Route,
+    /// Learns with a symmetrised kernel.
+    pub symmetrize: Option<Symmetrize>,
+}
+
+impl AskLs {
+    /// Penalty 1, stacking, Tikhonov's method for singular systems.
+    pub fn new(svd: KernelSvd) -> Self {
+        AskLs {
+            svd,
+            penalty: 1.0,
+            on_singular: OnSingular::default(),
+            merge: Merge::Stack,
+            route: Route::Auto,
+            symmetrize: None,
+        }
+    }
+
+    /// The LS-SVM of the symmetrised kernel.
+    pub fn symmetric(svd: KernelSvd, symmetrize: Symmetrize) -> Self {
+        AskLs { symmetrize: Some(symmetrize), ..AskLs::new(svd) }
+    }
+
+    /// The same with another penalty.
+    pub fn with_penalty(mut self, penalty: f64) -> Self {
+        self.penalty = penalty;
+        self
+    }
+
+    /// The same with another way of merging.
+    pub fn with_merge(mut self, merge: Merge) -> Self {
+        self.merge = merge;
+        self
+    }
+
+    /// Learns both functions.
+    ///
+    /// # Errors
+    /// [`Error::Param`] without targets, for one class only, a class with one member or a penalty that is not above 0;
+    /// [`Error::Shape`] for a kernel matrix that is not square; [`Error::Singular`], [`Error::Memory`], [`Error::Interrupted`].
+    pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
+        let known = self.check(data.y.as_ref())?;
+        let data = prepared(data, &known.rows);
+        let train = if data.frame.is_some() { known.rows.clone() } else { (0..data.x.count()).collect() };
+        let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
+        let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
+        let k = Widened(&*built.operator);
+        let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
+        let (functions, merger, report) = self.learn(&task, data.y.as_ref(), run)?;
+        let normalizer = built.normalizer.clone();
+        drop(built);
+        let report = self.report(&spec, train.len(), report);
+        Ok(AskLsModel { kernel: spec, normalizer, data, train, functions, merger, answer: known.answer, report })
+    }
+
+    /// Both functions and how they are merged.
+    fn learn(&self, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<(Functions, Merger, SystemReport)> {
+        if self.merge != Merge::Stack || self.symmetrize.is_some() {
+            let (functions, report) = self.functions(task.k, task.train, task.y, run)?;
+            return Ok((functions, Merger::plain(self.plain_merge()), report));
+        }
+        let target = target.map(|t| t.rows(task.train));
+        let folds = deal(target.as_ref(), FOLDS.min(task.train.len()), run.seed, STREAM)?;
+        let mut mean = Functions::zeros(task.k.nrows(), task.y.ncols());
+        let mut held = Scores::zeros(task.train.len(), task.y.ncols());
+        let mut reports = Vec::new();
+        for fold in &folds {
+            let (functions, report) = self.without(task, fold, run)?;
+            held.set(fold, &functions.scores_within(task.k, &task.nodes(fold))?);
+            mean.add(&functions, 1.0 / folds.len() as f64);
+            reports.push(report);
+        }
+        Ok((mean, Merger::stacked(&held, task.y, task.answer), worst(reports)))
+    }
+
+    /// What is learned from all training samples but those of a fold.
+    fn without(&self, task: &Task<'_>, fold: &[usize], run: &Run) -> Result<(Functions, SystemReport)> {
+        let rest = complement(fold, task.train.len());
+        self.functions(task.k, &task.nodes(&rest), rows_of(task.y, &rest).as_ref(), run)
+    }
+
+    fn functions(
+        &self,
+        k: &dyn Operator<f64>,
+        train: &[usize],
+        y: MatRef<'_, f64>,
+        run: &Run,
+    ) -> Result<(Functions, SystemReport)> {
+        let block = crate::operator::Submatrix::new(k, Some(train), Some(train));
+        let Some(symmetrize) = self.symmetrize else {
+            let solved = self.system().solve(&block, y, run)?;
+            return Ok((Functions::padded(&solved, train, k.nrows()), solved.report));
+        };
+        let solved = self.system().solve(&Symmetrized::new(&block, symmetrize), y, run)?;
+        let solved = functions::unfolded(solved, &block, symmetrize)?;
+        Ok((Functions::padded(&solved, train, k.nrows()), solved.report))
+    }
+
+    fn system(&self) -> CoupledSystem {
+        let route = if self.route == Route::Auto && self.svd.solver == "nystrom" {
+            Route::LowRank(self.svd.rank)
+        } else {
+            self.route
+        };
+        CoupledSystem { penalty: self.penalty, on_singular: self.on_singular, route, ..CoupledSystem::default() }
+    }
+
+    /// A symmetrised kernel has one function: the average of both sides, or one of them.
+    fn plain_merge(&self) -> Merge {
+        match self.symmetrize {
+            None => self.merge,
+            Some(Symmetrize::Average) => Merge::Average,
+            Some(Symmetrize::Columns) => Merge::Target,
+            Some(Symmetrize::Rows) => Merge::Source,
+        }
+    }
+
+    fn check(&self, target: Option<&Target>) -> Result<Known> {
+        check_penalty(self.penalty)?;
+        let known = Known::of(target)?;
+        if let Some(Target::Classes { names, codes }) = target {
+            let members = |c: usize| codes.iter().filter(|code| **code == Some(c as u32)).count();
+            if let Some(alone) = (0..names.len()).find(|&c| members(c) == 1) {
+                let value = format!("`{}` for one sample only", names[alone]);
+                return Err(Error::param("labels", value, "such that every class has at least two samples"));
+            }
+        }
+        Ok(known)
+    }
+
+    fn report(&self, spec: &crate::kernel::KernelSpec, n_train: usize, solved: SystemReport) -> FitReport {
+        let mut params: std::collections::BTreeMap<String, serde_json::Value> =
+            spec.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        params.insert("kernel".into(), spec.name.clone().into());
+        params.insert("penalty".into(), self.penalty.into());
+        params.insert("merge".into(), self.plain_merge().to_string().into());
+        params.insert("route".into(), solved.route.into());
+        if let Some(kind) = self.symmetrize {
+            let name = SYMMETRIZATIONS.iter().find(|(of, _)| *of == kind).map_or("", |(_, name)| name);
+            params.insert("symmetrize".into(), name.into());
+        }
+        let condition = Some(solved.condition).filter(|c| c.is_finite());
+        FitReport { params, n_train, condition, warnings: solved.warnings, converged: true }
+    }
+
+    fn set(&self, setting: &str, value: &str) -> Result<Self> {
+        let mut out = self.clone();
+        match setting {
+            "gamma" | "gamma-factor" => out.svd = self.svd.set(setting, value)?,
+            "penalty" => out.penalty = super::above_zero(setting, value)?,
+            "merge" => out.merge = value.parse()?,
+            "on-singular" => out.on_singular = on_singular(value)?,
+            "tikhonov" => out.on_singular = OnSingular::Tikhonov(super::above_zero(setting, value)?),
+            "route" => out.route = value.parse()?,
+            "symmetrize" => out.symmetrize = if value == "none" { None } else { Some(value.parse()?) },
+            _ => return Err(super::unknown_setting(setting, &SETTINGS)),
+        }
+        Ok(out)
+    }
+
+    fn at(&self, point: &[(String, String)]) -> Result<Self> {
+        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
+    }
+}
+
+fn on_singular(text: &str) -> Result<OnSingular> {
+    let known = [("tikhonov", OnSingular::default()), ("min-norm", OnSingular::MinNorm), ("error", OnSingular::Error)];
+    let found = known.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+    found.ok_or_else(|| Error::Unknown {
+        kind: "way with singular systems",
+        name: text.into(),
+        known: known.map(|(name, _)| name.into()).to_vec(),
+    })
+}
+
+/// What is to be learned on which samples of K.
+struct Task<'a> {
+    k: &'a dyn Operator<f64>,
+    train: &'a [usize],
+    y: MatRef<'a, f64>,
+    answer: &'a Answer,
+}
+
+impl Task<'_> {
+    /// Places in K of training samples.
+    fn nodes(&self, which: &[usize]) -> Vec<usize> {
+        which.iter().map(|&i| self.train[i]).collect()
+    }
+}
+
+/// All nodes of a graph, else the rows with a target.
+fn prepared<T: Scalar>(data: Dataset<T>, rows: &[usize]) -> Dataset<T> {
+    if data.frame.is_some() || rows.len() == data.x.count() { data } else { data.rows(rows) }
+}
+
+fn complement(fold: &[usize], count: usize) -> Vec<usize> {
+    let mut inside = vec![false; count];
+    fold.iter().for_each(|&i| inside[i] = true);
+    (0..count).filter(|&i| !inside[i]).collect()
+}
+
+fn rows_of(m: MatRef<'_, f64>, rows: &[usize]) -> faer::Mat<f64> {
+    faer::Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)])
+}
+
+/// The report of the worst of several systems; what several say is said once.
+fn worst(reports: Vec<SystemReport>) -> SystemReport {
+    let mut out = SystemReport::default();
+    for report in reports {
+        let known = |warning: &String| out.warnings.iter().any(|w| w.split(" (").next() == warning.split(" (").next());
+        let fresh: Vec<String> = report.warnings.iter().filter(|w| !known(w)).cloned().collect();
+        out.warnings.extend(fresh);
+        out.condition = out.condition.max(report.condition);
+        out.residual = out.residual.max(report.residual);
+        out.iterations += report.iterations;
+        (out.route, out.why, out.estimated) = (report.route, report.why, report.estimated);
+    }
+    out
+}
+
+impl<T: Scalar> Estimator<T> for AskLs {
+    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(point)?))
+    }
+
+    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let known = self.check(data.y.as_ref())?;
+        KernelSvd { rank: 1, ..self.svd.clone() }.plan(&prepared(data.clone(), &known.rows), run)
+    }
+
+    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
+        Ok(Box::new(self.fit(data, run)?))
+    }
+
+    fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
+        validate::scores(self, data, points, folds, run)
+    }
+}
+
+/// The entry of AsK-LS.
+pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
+    EstimatorEntry {
+        name: "ask-ls",
+        about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
+        settings: &SETTINGS,
+        build: |recipe: Recipe| Box::new(AskLs::new(recipe.svd)),
+        load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
+    }
+}
+
+/// The entry of the LS-SVM of a symmetrised kernel.
+pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
+    EstimatorEntry {
+        name: "ls-svm",
+        about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
+        settings: &SETTINGS,
+        build: |recipe: Recipe| Box::new(AskLs::symmetric(recipe.svd, Symmetrize::Average)),
+        load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
+    }
+}

@@ -1,0 +1,177 @@
+use super::functions::Functions;
+use super::stack::{Merger, Scores};
+use crate::archive::Archive;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::estimators::kernel_svd::{put_data, take_data};
+use crate::estimators::new_values::NewValues;
+use crate::estimators::{Answer, FitReport, Model};
+use crate::graph::GraphFrame;
+use crate::kernel::KernelSpec;
+use crate::operator::{KernelMatrix, Operator, Widened};
+use crate::samples::{SamplesRef, Side};
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+use std::collections::HashMap;
+
+/// A fitted [`super::AskLs`].
+#[derive(Clone, Debug)]
+pub struct AskLsModel<T> {
+    /// The kernel with its gamma.
+    pub kernel: KernelSpec,
+    pub(super) normalizer: Option<Vec<T>>,
+    /// The samples of K: all nodes of a graph, else the training samples.
+    pub data: Dataset<T>,
+    /// Those of them that were learned from.
+    pub train: Vec<usize>,
+    pub(super) functions: Functions,
+    pub(super) merger: Merger,
+    pub(super) answer: Answer,
+    pub(super) report: FitReport,
+}
+
+impl<T: Scalar> AskLsModel<T> {
+    fn name(&self) -> &'static str {
+        if self.report.params.contains_key("symmetrize") { "ls-svm" } else { "ask-ls" }
+    }
+
+    /// f_s and f_t of new samples.
+    fn scores(&self, rows: SamplesRef<'_, T>, cols: SamplesRef<'_, T>, run: &Run) -> Result<Scores> {
+        let values = NewValues {
+            kernel: &self.kernel,
+            data: &self.data,
+            normalizer: self.normalizer.as_deref(),
+            sampled_cols: None,
+            blocks_suffice: false,
+        };
+        let classes = self.answer.width();
+        let mut source = Mat::zeros(rows.count(), classes);
+        let mut target = Mat::zeros(cols.count(), classes);
+        let coefficients = &self.functions;
+        values.rows(rows, run, |g| Widened(g).apply(coefficients.source.as_ref(), source.as_mut()))?;
+        values.cols(cols, run, |g| Widened(g).apply_transpose(coefficients.target.as_ref(), target.as_mut()))?;
+        Ok(coefficients.with_biases(source, target))
+    }
+
+    /// Scores of nodes: by K for those that it holds, by their links for the others.
+    fn node_scores(&self, frame: &GraphFrame, nodes: &Dataset<T>, run: &Run) -> Result<Scores> {
+        let known: HashMap<&str, usize> = frame.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+        let places: Vec<Option<usize>> =
+            (0..nodes.x.count()).map(|i| known.get(nodes.id(Side::Row, i).as_str()).copied()).collect();
+        let mut out = Scores::zeros(places.len(), self.answer.width());
+        let old: Vec<usize> = (0..places.len()).filter(|&i| places[i].is_some()).collect();
+        if !old.is_empty() {
+            out.set(&old, &self.scores_of_known(&places.iter().copied().flatten().collect::<Vec<_>>(), run)?);
+        }
+        let new: Vec<usize> = (0..places.len()).filter(|&i| places[i].is_none()).collect();
+        if !new.is_empty() {
+            let one_sided = || Error::shape("the number of sides of new nodes", 2, 1);
+            let cols = nodes.z.as_ref().ok_or_else(one_sided)?.as_ref().select(&new);
+            out.set(&new, &self.scores(nodes.x.as_ref().select(&new).as_ref(), cols.as_ref(), run)?);
+        }
+        Ok(out)
+    }
+
+    fn scores_of_known(&self, places: &[usize], run: &Run) -> Result<Scores> {
+        let kernel = self.kernel.build::<T>()?;
+        let matrix = KernelMatrix {
+            watch: run.watch.clone(),
+            ..KernelMatrix::new(&*kernel, self.data.x.as_ref(), self.data.cols().as_ref())
+        };
+        let built = matrix.build()?;
+        self.functions.scores_within(&Widened(&*built.operator), places)
+    }
+
+    /// The model of an archive.
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for a damaged file.
+    pub fn from_archive(archive: &Archive) -> Result<Self> {
+        let normalizer = if archive.has("normalizer") { Some(archive.vector("normalizer")?) } else { None };
+        let functions = Functions {
+            source: archive.matrix("source")?,
+            target: archive.matrix("target")?,
+            bias_source: archive.vector("source.bias")?,
+            bias_target: archive.vector("target.bias")?,
+        };
+        let merger = Merger { merge: archive.field("merge")?, weights: archive.matrix("stack")? };
+        let model = AskLsModel {
+            kernel: archive.field("kernel")?,
+            normalizer,
+            data: take_data(archive)?,
+            train: archive.field("train")?,
+            functions,
+            merger,
+            answer: archive.field("answer")?,
+            report: archive.field("fit")?,
+        };
+        model.check_consistent(archive)?;
+        Ok(model)
+    }
+
+    /// A file that was tampered with must not make a later product panic.
+    fn check_consistent(&self, archive: &Archive) -> Result<()> {
+        let (n, c) = (self.data.x.count(), self.answer.width());
+        let precomputed = self.kernel.build::<T>()?.is_precomputed();
+        let cols = if precomputed { self.data.x.width() } else { self.data.cols().count() };
+        let f = &self.functions;
+        let stacked = self.merger.merge == super::Merge::Stack;
+        let fits = cols == n
+            && self.answer != Answer::Classes(Vec::new())
+            && (precomputed || self.data.x.width() == self.data.cols().width())
+            && f.source.shape() == (n, c)
+            && f.target.shape() == (n, c)
+            && f.bias_source.len() == c
+            && f.bias_target.len() == c
+            && self.merger.weights.shape() == (3, if stacked { c } else { 0 })
+            && self.train.iter().all(|i| *i < n)
+            && self.normalizer.as_ref().is_none_or(|v| v.len() == n)
+            && self.data.row_ids.as_ref().is_none_or(|ids| ids.len() == n)
+            && self.data.frame.as_ref().is_none_or(|frame| frame.sums.len() == n);
+        if fits { Ok(()) } else { Err(archive.error("has arrays whose sizes do not fit together")) }
+    }
+}
+
+impl<T: Scalar> Model<T> for AskLsModel<T> {
+    fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
+        let scores = match self.frame() {
+            Some(frame) => self.node_scores(frame, samples, run)?,
+            None => self.scores(samples.x.as_ref(), samples.x.as_ref(), run)?,
+        };
+        Ok(self.merger.decision(&scores, &self.answer))
+    }
+
+    fn frame(&self) -> Option<&GraphFrame> {
+        self.data.frame.as_ref()
+    }
+
+    fn report(&self) -> &FitReport {
+        &self.report
+    }
+
+    fn archive(&self) -> Archive {
+        let mut archive = Archive::default();
+        archive.set_field("estimator", self.name());
+        archive.set_field("precision", T::NAME);
+        archive.set_field("kernel", &self.kernel);
+        archive.set_field("train", &self.train);
+        archive.set_field("answer", &self.answer);
+        archive.set_field("fit", &self.report);
+        archive.set_field("merge", self.merger.merge);
+        archive.set_matrix("stack", self.merger.weights.as_ref());
+        archive.set_matrix("source", self.functions.source.as_ref());
+        archive.set_matrix("target", self.functions.target.as_ref());
+        archive.set_vector("source.bias", &self.functions.bias_source);
+        archive.set_vector("target.bias", &self.functions.bias_target);
+        put_data(&mut archive, &self.data);
+        if let Some(normalizer) = &self.normalizer {
+            archive.set_vector("normalizer", normalizer);
+        }
+        archive
+    }
+}

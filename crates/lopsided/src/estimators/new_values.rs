@@ -1,0 +1,77 @@
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::KernelSpec;
+use crate::operator::{KernelMatrix, Operator};
+use crate::samples::{Samples, SamplesRef, Side};
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+
+/// Kernel values between new samples and those that a model was fitted with.
+pub(crate) struct NewValues<'a, T> {
+    pub(crate) kernel: &'a KernelSpec,
+    pub(crate) data: &'a Dataset<T>,
+    /// Row normalisers of the training samples.
+    pub(crate) normalizer: Option<&'a [T]>,
+    /// Columns the normalisers were estimated from, where they were.
+    pub(crate) sampled_cols: Option<&'a [usize]>,
+    /// Whether the values are only looked at in blocks.
+    pub(crate) blocks_suffice: bool,
+}
+
+impl<T: Scalar> NewValues<'_, T> {
+    /// What `f` makes of k(new, Z); for a precomputed kernel the samples are rows of G.
+    pub(crate) fn rows<R>(
+        &self,
+        rows: SamplesRef<'_, T>,
+        run: &Run,
+        f: impl FnOnce(&dyn Operator<T>) -> Result<R>,
+    ) -> Result<R> {
+        self.check(rows, Side::Row)?;
+        let mapped = self.data.maps.apply(Side::Row, rows);
+        let rows = mapped.as_ref().map_or(rows, |m| SamplesRef::Dense(m.as_ref()));
+        let kernel = self.kernel.build::<T>()?;
+        let matrix = KernelMatrix {
+            blocks_suffice: self.blocks_suffice,
+            sampled_cols: self.sampled_cols.map(<[usize]>::to_vec),
+            watch: run.watch.clone(),
+            ..KernelMatrix::new(&*kernel, rows, self.data.cols().as_ref())
+        };
+        f(&*matrix.build()?.operator)
+    }
+
+    /// What `f` makes of k(X, new); for a precomputed kernel each sample is a column of G.
+    pub(crate) fn cols<R>(
+        &self,
+        cols: SamplesRef<'_, T>,
+        run: &Run,
+        f: impl FnOnce(&dyn Operator<T>) -> Result<R>,
+    ) -> Result<R> {
+        self.check(cols, Side::Col)?;
+        let mapped = self.data.maps.apply(Side::Col, cols);
+        let cols = mapped.as_ref().map_or(cols, |m| SamplesRef::Dense(m.as_ref()));
+        let kernel = self.kernel.build::<T>()?;
+        let transposed = kernel.is_precomputed().then(|| cols.to_owned().transpose());
+        let x = transposed.as_ref().map_or(self.data.x.as_ref(), Samples::as_ref);
+        let matrix = KernelMatrix {
+            normalizer: self.normalizer.map(<[T]>::to_vec),
+            blocks_suffice: self.blocks_suffice,
+            watch: run.watch.clone(),
+            ..KernelMatrix::new(&*kernel, x, cols)
+        };
+        f(&*matrix.build()?.operator)
+    }
+
+    fn check(&self, samples: SamplesRef<'_, T>, side: Side) -> Result<()> {
+        let (what, precomputed) = match side {
+            Side::Row => ("the width of the new rows", self.data.x.width()),
+            Side::Col => ("the width of the new columns", self.data.x.count()),
+        };
+        let plain = if self.kernel.name == "precomputed" { precomputed } else { self.data.x.width() };
+        let expected = self.data.maps.side(side).map_or(plain, Mat::nrows);
+        if samples.width() != expected {
+            return Err(Error::shape(what, expected, samples.width()));
+        }
+        samples.check_finite(if side == Side::Row { "the new rows" } else { "the new columns" })
+    }
+}

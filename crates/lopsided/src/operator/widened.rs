@@ -1,0 +1,49 @@
+use super::{Access, Operator};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use faer::{Mat, MatMut, MatRef};
+
+/// An operator of any precision for solvers that work in f64.
+pub struct Widened<'a, T>(pub &'a dyn Operator<T>);
+
+impl<T: Scalar> Widened<'_, T> {
+    fn through(
+        v: MatRef<'_, f64>,
+        mut out: MatMut<'_, f64>,
+        product: impl FnOnce(MatRef<'_, T>, MatMut<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        let narrow = Mat::from_fn(v.nrows(), v.ncols(), |i, j| T::of(v[(i, j)]));
+        let mut result = Mat::zeros(out.nrows(), out.ncols());
+        product(narrow.as_ref(), result.as_mut())?;
+        for j in 0..out.ncols() {
+            out.as_mut().col_mut(j).iter_mut().zip(result.col(j).iter()).for_each(|(o, r)| *o = r.as_f64());
+        }
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Operator<f64> for Widened<'_, T> {
+    fn nrows(&self) -> usize {
+        self.0.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.0.ncols()
+    }
+
+    fn access(&self) -> Access {
+        self.0.access()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, f64>) -> Result<()> {
+        Self::through(MatRef::from_column_major_slice(&[], 0, 0), out, |_, out| self.0.block(rows, cols, out))
+    }
+
+    fn apply(&self, v: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
+        Self::through(v, out, |v, out| self.0.apply(v, out))
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
+        Self::through(u, out, |u, out| self.0.apply_transpose(u, out))
+    }
+}
