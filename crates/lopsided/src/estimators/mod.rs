@@ -10,7 +10,7 @@ mod kernel_svd;
 mod kmeans;
 pub mod linear;
 pub(crate) mod moments;
-mod scoring;
+pub(crate) mod scoring;
 mod svd_predictor;
 
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};

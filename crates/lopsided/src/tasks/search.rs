@@ -1,6 +1,7 @@
 use super::Spread;
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
+use crate::estimators::scoring::no_target;
 use crate::estimators::{Estimator, Point};
 use crate::random;
 use crate::scalar::Scalar;
@@ -55,8 +56,7 @@ impl Search {
         data: &Dataset<T>,
         run: &Run,
     ) -> Result<(Box<dyn Estimator<T>>, Tuning)> {
-        let nothing = || Error::param("labels", "missing", "given for at least two samples to learn from");
-        let target = data.y.as_ref().ok_or_else(nothing)?;
+        let target = data.y.as_ref().ok_or_else(no_target)?;
         let folds = self.deal(target, run.seed)?;
         let points = self.points();
         let scores = estimator.validate(data, &points, &folds, run)?;
