@@ -146,8 +146,13 @@ impl Summary {
         for line in &self.methods {
             let spread = |s: Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
             let score = format!("U Σ^{} Vᵀ", line.power);
-            let _ =
-                writeln!(out, "{}  {score:10}  {}  {}", line.method, spread(line.auroc), spread(line.average_precision));
+            let _ = writeln!(
+                out,
+                "{}  {score:10}  {}  {}",
+                line.method,
+                spread(line.auroc),
+                spread(line.average_precision)
+            );
         }
         out
     }
