@@ -142,12 +142,17 @@ impl Summary {
         let Summary { n, links, held_out, trials, rank, kernel, .. } = self;
         let mut out = format!("{n} nodes, {links} links, {held_out} held out in each of {trials} trials\n");
         let _ = writeln!(out, "rank {rank}, kernel {kernel}, {:.2} s", self.seconds);
-        let _ = writeln!(out, "\nmethod      score     AUROC            average precision");
+        let _ = writeln!(out, "\nmethod      score       AUROC            average precision");
         for line in &self.methods {
             let spread = |s: Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
             let score = format!("U Σ^{} Vᵀ", line.power);
-            let _ =
-                writeln!(out, "{}  {score:8}  {}  {}", line.method, spread(line.auroc), spread(line.average_precision));
+            let _ = writeln!(
+                out,
+                "{}  {score:10}  {}  {}",
+                line.method,
+                spread(line.auroc),
+                spread(line.average_precision)
+            );
         }
         out
     }

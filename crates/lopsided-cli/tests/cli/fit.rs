@@ -11,7 +11,7 @@ const GRAPH: &str = "fit kernel-svd g/edges.csv --labels g/labels.csv";
 fn graph() -> Scratch {
     let scratch = Scratch::new();
     write_graph(&scratch.path("g"), 150);
-    let ids = |train: bool| (0..150).filter(|i| (i % 5 != 0) == train).map(|i| format!("{i}\n")).collect::<String>();
+    let ids = |train: bool| lines((0..150).filter(|i| (i % 5 != 0) == train));
     scratch.write("train.txt", ids(true));
     scratch.write("test.txt", ids(false));
     scratch
@@ -33,6 +33,10 @@ fn tables() -> Scratch {
     scratch.write("bare.csv", bare);
     scratch.write("values.csv", values);
     scratch
+}
+
+fn lines(items: impl Iterator<Item = impl ToString>) -> String {
+    items.map(|item| item.to_string() + "\n").collect::<Vec<_>>().concat()
 }
 
 fn number(json: &Value, field: &str) -> f64 {
@@ -113,7 +117,7 @@ fn values_are_learned_with_their_error() {
     let json = scratch.json("predict m values.csv");
     assert!((number(&json, "rmse") - number(&fit, "train_score")).abs() < 1e-12);
     assert!(number(&json, "rmse") < 0.05 && json.get("accuracy").is_none(), "{json}");
-    scratch.write("rows.csv", (0..90).map(|i| format!("{i},{}\n", i % 2)).collect::<String>());
+    scratch.write("rows.csv", lines((0..90).map(|i| format!("{i},{}", i % 2))));
     let two = scratch.json("fit kernel-svd bare.csv --labels rows.csv --rank 4 --kernel rbf --model two");
     assert_eq!(two["classes"], serde_json::json!(["0", "1"]));
     let scored = scratch.json("predict two bare.csv --labels rows.csv");
@@ -127,7 +131,7 @@ fn values_are_learned_with_their_error() {
 fn two_sample_sets_and_precomputed_matrices_are_learned() {
     let scratch = tables();
     scratch.write("some.csv", text(&scratch.bytes("bare.csv")).lines().take(21).collect::<Vec<_>>().join("\n"));
-    scratch.write("rows.csv", (0..90).map(|i| format!("{i},{}\n", i % 2)).collect::<String>());
+    scratch.write("rows.csv", lines((0..90).map(|i| format!("{i},{}", i % 2))));
     let labels = "--labels rows.csv --model m";
     let fit = scratch.json(&format!("fit kernel-svd bare.csv --cols some.csv --kernel rbf --rank 5 {labels}"));
     assert_eq!(scratch.json("predict m bare.csv --labels rows.csv")["micro_f1"], fit["train_score"]);
@@ -188,7 +192,7 @@ fn a_dry_run_writes_nothing() {
 #[test]
 fn inputs_that_cannot_be_learned_from() {
     let scratch = graph();
-    scratch.write("same.csv", (0..150).map(|i| format!("{i},x\n")).collect::<String>());
+    scratch.write("same.csv", lines((0..150).map(|i| format!("{i},x"))));
     scratch.write("odd.txt", "3\nnobody\n");
     for (options, words) in [
         ("g/edges.csv", &["edges.csv", "no classes or values"][..]),
@@ -260,8 +264,8 @@ fn held_out_nodes_of_a_real_graph_are_predicted() {
     let labels = std::fs::read_to_string(format!("{data}/cora/labels.csv")).unwrap();
     let ids: Vec<&str> = labels.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     let part = |train: bool| ids.iter().enumerate().filter(move |(i, _)| (i % 5 != 3) == train);
-    scratch.write("train.txt", part(true).map(|(_, id)| format!("{id}\n")).collect::<String>());
-    scratch.write("test.txt", part(false).map(|(_, id)| format!("{id}\n")).collect::<String>());
+    scratch.write("train.txt", lines(part(true).map(|(_, id)| id)));
+    scratch.write("test.txt", lines(part(false).map(|(_, id)| id)));
     let (edges, labels) = (format!("{data}/cora/edges.csv"), format!("{data}/cora/labels.csv"));
     let settings = "--kernel rbf --center --tol 1e-2 --cv 3 --grid gamma-factor=2,5 rank=100,300 penalty=1,10";
     let fit = scratch

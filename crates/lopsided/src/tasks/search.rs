@@ -1,7 +1,7 @@
 use super::Spread;
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
-use crate::estimators::scoring::deal;
+use crate::estimators::scoring::{deal, no_target};
 use crate::estimators::{Estimator, Point};
 use crate::scalar::Scalar;
 use crate::svd::Run;
@@ -54,8 +54,7 @@ impl Search {
         data: &Dataset<T>,
         run: &Run,
     ) -> Result<(Box<dyn Estimator<T>>, Tuning)> {
-        let nothing = || Error::param("labels", "missing", "given for at least two samples to learn from");
-        let target = data.y.as_ref().ok_or_else(nothing)?;
+        let target = data.y.as_ref().ok_or_else(no_target)?;
         let folds = deal(Some(target), self.folds, run.seed, STREAM)?;
         let points = self.points();
         let scores = estimator.validate(data, &points, &folds, run)?;

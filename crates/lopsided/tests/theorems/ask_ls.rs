@@ -14,7 +14,7 @@ fn kernel(n: usize, seed: u64) -> Mat<f64> {
 
 /// ±1 with both signs.
 fn labels(n: usize, classes: usize, seed: u64) -> Mat<f64> {
-    let values = synth::gaussian::<f64>(n, classes, seed ^ 77);
+    let values = synth::gaussian::<f64>(n, classes, seed ^ 0x4d);
     Mat::from_fn(n, classes, |i, c| if i == c || values[(i, c)] > 0.3 { 1.0 } else { -1.0 })
 }
 

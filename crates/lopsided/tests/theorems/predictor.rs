@@ -107,6 +107,23 @@ fn saved_models_predict_the_same_bits() {
 }
 
 #[test]
+fn heads_that_do_not_fit_are_refused() {
+    let model = predictor("rbf").fit(table::<f64>(), &Run::default()).unwrap();
+    let refused = |change: &dyn Fn(&mut lopsided::archive::Archive)| {
+        let mut archive = model.archive();
+        change(&mut archive);
+        load_model::<f64>(&archive).err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    assert_eq!(refused(&|_| {}), "");
+    let narrow = lopsided::Mat::<f64>::zeros(2, 3);
+    assert!(refused(&|a| a.set_matrix("head.weights", narrow.as_ref())).contains("does not fit"));
+    assert!(refused(&|a| a.set_vector("head.bias", &[0.0])).contains("does not fit"));
+    assert!(refused(&|a| a.set_field("answer", "values")).contains("does not fit"));
+    assert!(refused(&|a| a.set_field("fit", 3)).contains("`fit`"));
+    assert!(refused(&|a| a.set_field("estimator", "other")).contains("does not predict"));
+}
+
+#[test]
 fn a_node_with_the_links_of_another_is_predicted_like_it() {
     let data = graph();
     let run = Run::default();

@@ -5,7 +5,7 @@ use lopsided::estimators::Recipe;
 use lopsided::tasks::Search;
 use lopsided::{Dataset, KernelSvd, Scalar};
 
-const RANKS: [usize; 4] = [25, 100, 300, 1000];
+const RANKS: [usize; 3] = [25, 100, 300];
 const PENALTIES: [&str; 5] = ["1", "10", "100", "1000", "100000"];
 const GRAPH_FACTORS: [&str; 4] = ["1", "2", "5", "10"];
 const TABLE_FACTORS: [&str; 4] = ["0.5", "1", "2", "5"];

@@ -49,7 +49,9 @@ impl Head {
         let linear = LinearLsSvmModel { weights: archive.matrix("head.weights")?, bias: archive.vector("head.bias")? };
         let head = Head { linear, answer: archive.field("answer")?, report: archive.field("fit")? };
         let (width, outputs) = (sides(svd) * svd.singular_values().len(), head.answer.width());
-        let fits = head.linear.weights.shape() == (width, outputs) && head.linear.bias.len() == outputs;
+        let fits = head.answer != Answer::Classes(Vec::new())
+            && head.linear.weights.shape() == (width, outputs)
+            && head.linear.bias.len() == outputs;
         if fits { Ok(head) } else { Err(archive.error("has a head whose size does not fit the features")) }
     }
 
