@@ -7,7 +7,7 @@ use crate::talk;
 use anyhow::Result;
 use lopsided::archive::Archive;
 use lopsided::error::bytes;
-use lopsided::estimators::{FitReport, Head};
+use lopsided::estimators::{FitReport, Head, load_model};
 use lopsided::{Error, KernelSvdModel, Scaling};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -38,6 +38,18 @@ struct Contents {
     head: Option<HeadContents>,
 }
 
+/// A model that predicts without an embedding, as `--json` prints it.
+#[derive(Serialize)]
+struct Predictor {
+    estimator: String,
+    format: u64,
+    version: String,
+    precision: String,
+    bytes: u64,
+    #[serde(flatten)]
+    head: HeadContents,
+}
+
 /// The part of a model that predicts.
 #[derive(Serialize)]
 struct HeadContents {
@@ -51,6 +63,9 @@ struct HeadContents {
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
     let archive = Archive::load(&args.model)?;
     let size = args.model.metadata().map_err(|e| Error::io(&args.model, e))?.len();
+    if archive.field::<String>("estimator")? != "kernel-svd" {
+        return predictor(&archive, size, context);
+    }
     let contents = contents(&archive, size)?;
     if context.global.json {
         talk::json(&contents)?;
@@ -58,6 +73,39 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
         talk::print(&talk::aligned(&contents.lines()))?;
     }
     Ok(Outcome::Done)
+}
+
+fn predictor(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
+    let model = load_model::<f64>(archive)?;
+    let (classes, target) = (model.answer().classes().to_vec(), archive.field("target")?);
+    let contents = Predictor {
+        estimator: archive.field("estimator")?,
+        format: archive.field("format")?,
+        version: archive.field("version")?,
+        precision: archive.field("precision")?,
+        bytes: size,
+        head: HeadContents { classes, target, fit: model.report().clone() },
+    };
+    if context.global.json {
+        talk::json(&contents)?;
+    } else {
+        talk::print(&talk::aligned(&contents.lines()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+impl Predictor {
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let params = &self.head.fit.params;
+        let settings: Vec<String> = params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let mut lines = vec![
+            ("estimator", format!("{}, {}", self.estimator, self.precision)),
+            ("file", format!("format {}, written by lopsided {}, {}", self.format, self.version, bytes(self.bytes))),
+            ("settings", settings.join(", ").replace('"', "")),
+        ];
+        lines.extend(self.head.lines());
+        lines
+    }
 }
 
 fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {

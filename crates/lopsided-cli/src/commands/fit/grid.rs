@@ -1,12 +1,14 @@
 //! The settings that cross-validation tries.
 
 use crate::args::FitArgs;
-use lopsided::estimators::Recipe;
+use lopsided::estimators::{Recipe, estimators};
 use lopsided::tasks::Search;
 use lopsided::{Dataset, KernelSvd, Scalar};
 
 const RANKS: [usize; 3] = [25, 100, 300];
 const PENALTIES: [&str; 5] = ["1", "10", "100", "1000", "100000"];
+/// The same for machines whose penalty weighs errors against kernel values.
+const KERNEL_PENALTIES: [&str; 5] = ["0.01", "0.1", "1", "10", "100"];
 const GRAPH_FACTORS: [&str; 4] = ["1", "2", "5", "10"];
 const TABLE_FACTORS: [&str; 4] = ["0.5", "1", "2", "5"];
 
@@ -26,14 +28,15 @@ pub(super) fn of<T: Scalar>(
         let factors = if data.frame.is_some() { GRAPH_FACTORS } else { TABLE_FACTORS };
         grid.push(("gamma-factor".into(), words(&factors)));
     }
-    if args.solver.rank.is_none() {
+    let has_rank = estimators::<T>().iter().any(|e| e.name == args.estimator && e.settings.contains(&"rank"));
+    if has_rank && args.solver.rank.is_none() {
         let most = most(&recipe.svd, data, Some(folds));
         let mut ranks: Vec<usize> = RANKS.iter().map(|rank| *rank.min(&most)).collect();
         ranks.dedup();
         grid.push(("rank".into(), ranks.iter().map(ToString::to_string).collect()));
     }
     if args.penalty.is_none() {
-        grid.push(("penalty".into(), words(&PENALTIES)));
+        grid.push(("penalty".into(), words(if has_rank { &PENALTIES } else { &KERNEL_PENALTIES })));
     }
     grid
 }
