@@ -47,6 +47,7 @@ mod npz;
 mod parquet;
 mod source;
 mod svmlight;
+mod svmlight_stream;
 mod table;
 mod write;
 
@@ -61,6 +62,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 pub use ids::{read_ids, read_labels};
+pub use svmlight_stream::{StreamedTable, stream_svmlight};
 pub use write::{write_clusters, write_matrix};
 
 /// A result whose error is a reason; the caller knows the place.
