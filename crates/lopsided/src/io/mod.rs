@@ -220,11 +220,16 @@ fn guess(path: &Path, source: &mut Source) -> Result<Format> {
         "mtx" => Format::MatrixMarket,
         "npy" => Format::Npy,
         "npz" => Format::Npz,
-        "svm" | "libsvm" | "svmlight" => Format::SvmLight,
+        _ if is_svmlight(path) => Format::SvmLight,
         "parquet" => Format::Parquet,
         "arrow" | "feather" | "ipc" => Format::Arrow,
         _ => return Err(unclear_format(&format!("not clear from the name `{}`", path.display()))),
     })
+}
+
+/// Whether the name of a file is that of an svmlight file, plain or gzipped.
+pub fn is_svmlight(path: &Path) -> bool {
+    matches!(source::extension(path).as_str(), "svm" | "libsvm" | "svmlight")
 }
 
 fn unclear_format(value: &str) -> Error {
