@@ -37,7 +37,7 @@ fn a_streamed_file_is_embedded_the_same_plain_and_packed_and_by_any_number_of_th
     scratch.ok(&format!("embed a.svm.gz {OPTIONS} --kernel rbf --rows-out u2.npy --cols-out v2.npy --threads 3"));
     assert_eq!(scratch.bytes("u.npy"), scratch.bytes("u2.npy"));
     assert_eq!(scratch.bytes("v.npy"), scratch.bytes("v2.npy"));
-    scratch.ok(&format!("embed a.svm {OPTIONS} --kernel rbf --rows-out u3.npy --memory 1kB --scaling full"));
+    scratch.ok(&format!("embed a.svm {OPTIONS} --kernel rbf --rows-out u3.npy --memory 2MB --scaling full"));
     let (u, scaled) = (npy(&scratch.path("u.npy")).1, npy(&scratch.path("u3.npy")).1);
     let sigma: Vec<f64> = json["singular_values"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect();
     let expected: Vec<f64> = u.iter().enumerate().map(|(at, u)| u * sigma[at % 4]).collect();
@@ -77,6 +77,7 @@ fn options_that_mean_nothing_out_of_core_are_refused() {
         ("a.svm --stream --solver nystrom --sampler norms", "`sampler` is norms but must be uniform with --stream"),
         ("a.csv --stream", "must be an svmlight file"),
         ("a.svm --stream --solver nystrom --rows-sample 101", "`rows-sample` is 101 but must be between 1 and n = 100"),
+        ("a.svm --stream --memory 1kB", "the embedding out of core needs"),
         ("a.svm --stream --kernel precomputed", "`kernel` is precomputed"),
         ("- --stream --format svmlight", "a regular file"),
     ] {

@@ -34,7 +34,7 @@ pub struct StreamedTable<T> {
 ///
 /// # Errors
 /// [`Error::Param`] for standard input or a pipe, which cannot be read twice; [`Error::Parse`] with the number of the line;
-/// [`Error::NotFinite`]; [`Error::Io`]; [`Error::Interrupted`]. A file that changes between passes is an error too.
+/// [`Error::Io`]; [`Error::Interrupted`]. A file that changes between passes is an error too.
 pub fn stream_svmlight<T: Scalar>(path: &Path, target: &TargetColumn, watch: &Watch) -> Result<StreamedTable<T>> {
     if is_stdin(path) || path.metadata().is_ok_and(|m| !m.is_file()) {
         return Err(Error::param("stream", path.display(), "a regular file, which is read several times"));
@@ -43,7 +43,8 @@ pub fn stream_svmlight<T: Scalar>(path: &Path, target: &TargetColumn, watch: &Wa
     let mut shape = Shape::default();
     for_each_text(path, |text, start| {
         watch.report(Progress { stage: "looking through the file", done: start as u64, total: 0, residual: None })?;
-        text.parse::<T>()?.iter().try_for_each(|piece| shape.add(piece, text.name()))
+        text.parse::<T>()?.iter().for_each(|piece| shape.add(piece));
+        Ok(())
     })?;
     let base = u32::from(shape.least.is_some_and(|least| least > 0));
     let (nrows, nnz, path) = (shape.rows, shape.entries, path.to_path_buf());
@@ -77,19 +78,13 @@ struct Shape {
 }
 
 impl Shape {
-    fn add<T: Scalar>(&mut self, piece: &Piece<'_, T>, name: &str) -> Result<()> {
-        if let Some(at) = piece.values.iter().position(|v| !num_traits::Float::is_finite(*v)) {
-            let row = self.rows + piece.ends.partition_point(|end| *end <= at);
-            let (value, col) = (piece.values[at].to_string(), piece.indices[at] as usize);
-            return Err(Error::NotFinite { what: name.into(), value, row, col });
-        }
+    fn add<T: Scalar>(&mut self, piece: &Piece<'_, T>) {
         self.rows += piece.ends.len();
         self.entries += piece.indices.len();
         let (least, most) = (piece.indices.iter().min().copied(), piece.indices.iter().max().copied());
         self.least = self.least.into_iter().chain(least).min();
         self.most = self.most.max(most);
         piece.labels.iter().for_each(|label| self.labels.push(label));
-        Ok(())
     }
 }
 
@@ -125,10 +120,6 @@ fn for_each_text(path: &Path, mut visit: impl FnMut(&Text, usize) -> Result<()>)
 }
 
 impl Text {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Reads the next chunk; false when nothing is left.
     fn fill(&mut self, reader: &mut dyn BufRead) -> Result<bool> {
         self.bytes.clear();
@@ -184,7 +175,12 @@ impl Text {
 impl<'a, T: Scalar> Piece<'a, T> {
     fn push(&mut self, line: &'a [u8]) -> Reasoned<()> {
         let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8 text".to_owned())?;
+        let start = self.indices.len();
         let label = parse_line(line, &mut self.indices, &mut self.values)?;
+        if let Some(at) = self.values[start..].iter().position(|v| !num_traits::Float::is_finite(*v)) {
+            let (value, index) = (self.values[start + at], self.indices[start + at]);
+            return Err(format!("value {value} of index {index} is not finite"));
+        }
         self.labels.push(label);
         self.ends.push(self.indices.len());
         Ok(())
@@ -264,7 +260,7 @@ mod tests {
         };
         let good = "1 1:1\n".repeat(3000);
         assert_eq!(message(good.clone() + "1 x:1\n1 7\n"), "s.svm:3001: index `x` is not a whole number from 0");
-        assert_eq!(message(good.clone() + "1 2:nan\n"), "s.svm contains NaN at row 3000, column 2");
+        assert_eq!(message(good.clone() + "1 2:nan\n"), "s.svm:3001: value NaN of index 2 is not finite");
         assert_eq!(message("\n\n".into()), "s.svm: has no rows");
         assert_eq!(message("1\n2\n".into()), "s.svm: has no columns");
         let refused = stream_svmlight::<f64>(Path::new("-"), &TargetColumn::None, &Watch::default());

@@ -8,6 +8,7 @@ use crate::estimator;
 use anyhow::Result;
 use lopsided::estimators::{StreamedKernelSvd, StreamedModel};
 use lopsided::io::{Format, TargetColumn, is_svmlight, stream_svmlight, write_matrix};
+use lopsided::operator::available_memory;
 use lopsided::{Compat, Error, Features, KernelSvd, Scalar, Side};
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ pub(super) fn embed<T: Scalar>(estimator: &KernelSvd, args: &EmbedArgs, context:
     let rows = stream_svmlight::<T>(&args.input, &TargetColumn::None, &run.watch)?.rows;
     let rank = estimator::rank(&args.solver, (rows.nrows(), rows.ncols()));
     let machine = StreamedKernelSvd { rank, ..machine(estimator, args, context) };
+    check_memory::<T>(&machine, (rows.nrows(), rows.ncols()), context)?;
     let sketch = machine.sketch(&rows, run)?;
     let model = machine.fit(&rows, &sketch, run)?;
     run.watch.check()?;
@@ -43,6 +45,21 @@ fn machine(estimator: &KernelSvd, args: &EmbedArgs, context: &Context) -> Stream
         block_bytes: context.global.memory.map_or(default.block_bytes, |most| default.block_bytes.min(most / 2)),
         tol: args.solver.tol.unwrap_or(default.tol),
     }
+}
+
+/// Refuses what would not fit before it is allocated.
+fn check_memory<T: Scalar>(
+    machine: &StreamedKernelSvd,
+    (n, m): (usize, usize),
+    context: &Context,
+) -> lopsided::Result<()> {
+    let available = context.global.memory.unwrap_or_else(available_memory);
+    let needed = machine.bytes::<T>(n, m);
+    if needed <= available {
+        return Ok(());
+    }
+    let (what, advice) = ("the embedding out of core".into(), "lower --rank or take --precision f32".into());
+    Err(Error::Memory { what, needed, available, advice })
 }
 
 /// Says so where an option has no meaning out of core.

@@ -17,7 +17,7 @@ use crate::linalg;
 use crate::row_stream::RowStream;
 use crate::samples::{CsrRef, Samples, SamplesRef};
 use crate::scalar::Scalar;
-use crate::svd::{DEFAULT_TOLERANCE, Run, SolveReport, Svd, to_unit_columns};
+use crate::svd::{DEFAULT_TOLERANCE, Run, SolveReport, Svd, SvdSolver, to_unit_columns};
 use faer::{Mat, MatRef};
 use std::time::Instant;
 
@@ -120,9 +120,22 @@ impl StreamedKernelSvd {
         if self.width == Some(0) {
             return Err(Error::param("compat-width", 0, "at least 1"));
         }
-        let width = self.width.unwrap_or(WIDTH.min(n).min(m));
+        let width = self.width_for(n, m);
         let samples = (self.rows_sample.unwrap_or(LANDMARKS.min(n)), self.cols_sample.unwrap_or(LANDMARKS.min(m)));
         Sketch::new(a, width, samples, run)
+    }
+
+    fn width_for(&self, n: usize, m: usize) -> usize {
+        self.width.unwrap_or(WIDTH.min(n).min(m))
+    }
+
+    /// Bytes held at the peak for an N×M matrix, besides landmarks and a chunk of rows.
+    pub fn bytes<T: Scalar>(&self, n: usize, m: usize) -> u64 {
+        let width = self.width_for(n, m);
+        let block = self.block_bytes.min((m * width * T::BYTES) as u64);
+        let vectors = ((n + m) * self.rank * T::BYTES) as u64;
+        let norm = SvdSolver::<T>::plan(&sketch::NORM, n, m, 1).bytes;
+        norm.max(vectors + block) + (m * width.div_ceil(8)) as u64
     }
 
     /// Steps 3 to 6.

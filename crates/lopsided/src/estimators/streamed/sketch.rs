@@ -18,6 +18,9 @@ const COLUMNS: usize = 256;
 /// Rows and columns that errors are estimated on.
 const PATCH: usize = 256;
 
+/// Who finds ‖A‖. It scales z̃ against x̃, so a few digits are enough.
+pub(super) const NORM: Lanczos = Lanczos { tol: 1e-3, block: 2, restarts: 10 };
+
 /// Samples of one side that are looked at together, one per row.
 pub(super) struct Chosen<T> {
     pub(super) at: Vec<usize>,
@@ -107,10 +110,9 @@ impl<T: Scalar> Sketch<T> {
     }
 }
 
-/// ‖A‖; 1 for a matrix of zeros. It scales z̃ against x̃, so a few digits are enough.
+/// ‖A‖; 1 for a matrix of zeros.
 fn spectral_norm<T: Scalar>(a: &StreamedOperator<'_, T>, run: &Run) -> Result<f64> {
-    let lanczos = Lanczos { tol: 1e-3, block: 2, restarts: 10 };
-    Ok(lanczos.solve(a, 1, run)?.sigma.first().map_or(1.0, |s| s.as_f64()))
+    Ok(NORM.solve(a, 1, run)?.sigma.first().map_or(1.0, |s| s.as_f64()))
 }
 
 /// Copies the images of those listed rows that are in a chunk.
