@@ -40,7 +40,7 @@ const BLOCK_BYTES: u64 = 1 << 30;
 /// 6. Error and residuals on 256 rows and 256 columns drawn at random, whose products run along in 4 and 5.
 ///
 /// # Cost
-/// Passes: 2·(steps of 1) + 4 + ⌈M·q·bytes/`block_bytes`⌉, the one that finds the size included. Operations:
+/// Passes: 2·(steps of 1) + 5 + ⌈M·q·bytes/`block_bytes`⌉, the one that finds the size included. Operations:
 /// nnz·q for each pass of 2, 4 and 5, and 2·(N + M)·(landmarks + 256)·q for the kernel. Memory: U and V, q bits a
 /// column, `block_bytes`, and O((landmarks + 2048)·(landmarks + q)); nothing of size N·q or M·q.
 ///
