@@ -37,6 +37,7 @@ pub mod metrics;
 pub mod operator;
 mod random;
 pub mod registry;
+pub mod row_stream;
 pub mod samples;
 pub mod scalar;
 pub mod svd;

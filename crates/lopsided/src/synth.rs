@@ -1,5 +1,9 @@
 //! Seeded synthetic data for tests, benchmarks, examples and the demo.
 
+mod topics;
+
+pub use topics::TopicTable;
+
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::random::{self, normal};

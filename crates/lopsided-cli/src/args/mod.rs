@@ -128,6 +128,9 @@ pub(crate) struct EmbedArgs {
     /// Print operator, solver, memory and a time estimate; compute and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Read an svmlight file in passes and never hold it: random compatibility, Nyström without polish.
+    #[arg(long)]
+    pub(crate) stream: bool,
 }
 
 const EMBED_HELP: &str = "Examples:
@@ -137,6 +140,7 @@ const EMBED_HELP: &str = "Examples:
   lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median
   lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv.gz --dry-run
+  lopsided embed huge.svm.gz --stream --solver nystrom --rows-sample 1000 --cols-sample 1000 --rows-out rows.npy
 
 A graph gives each node two places: by arriving links (rows) and by leaving links (columns).
 A matrix is embedded by its rows against its columns; unless it is square, --compat makes them comparable.

@@ -1,6 +1,7 @@
 //! Options of `reproduce`.
 
 use clap::{Args, ValueEnum};
+use lopsided::synth::TopicTable;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -33,6 +34,18 @@ pub(crate) struct ReproduceArgs {
     /// Leave the reconstruction of links out.
     #[arg(long)]
     pub(crate) no_reconstruction: bool,
+    /// ksvd-7: landmarks on each side. Default: 1000.
+    #[arg(long, value_name = "M")]
+    pub(crate) landmarks: Option<usize>,
+    /// ksvd-7: coordinates of the random compatibility. Default: 1000.
+    #[arg(long, value_name = "Q")]
+    pub(crate) compat_width: Option<usize>,
+    /// ksvd-7: make a sparse table of this size and run on it instead of on the sets of DIR.
+    #[arg(long, value_name = "ROWS,COLS,ENTRIES_PER_ROW", value_parser = table_of_size)]
+    pub(crate) generate: Option<TopicTable>,
+    /// Folder to keep the made table in, as data.svm; by default it is removed at the end.
+    #[arg(long, value_name = "DIR", requires = "generate")]
+    pub(crate) out: Option<PathBuf>,
     /// Rank 100, 2 trials, one bandwidth: a look, not a result.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -47,12 +60,26 @@ pub(crate) enum PaperTable {
     /// Nonlinear features + SVD against KSVD, \[KSVD\] Table 5.
     #[value(name = "ksvd-5")]
     Ksvd5,
+    /// Classification of large sparse tables out of core, \[KSVD\] Table 7.
+    #[value(name = "ksvd-7")]
+    Ksvd7,
 }
 
 const HELP: &str = "Examples:
   lopsided reproduce ksvd-1 --data data --only cora
   lopsided reproduce ksvd-1 --data data --quick --json
+  lopsided reproduce ksvd-7 --generate 1000000,1000000,15
 
 ksvd-1 runs on every folder of DIR with a list of links (edges.csv) and classes (labels.csv),
-ksvd-5 also on those with a table (data.csv, last column the target). All of them may be gzipped.
-Sets that cannot be used are named and left out.";
+ksvd-5 also on those with a table (data.csv, last column the target). ksvd-7 runs on those with
+an svmlight file (.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50.
+All of them may be gzipped. Sets that cannot be used are named and left out.";
+
+/// `ROWS,COLS,ENTRIES_PER_ROW`.
+fn table_of_size(text: &str) -> Result<TopicTable, String> {
+    let numbers: Option<Vec<usize>> = text.split(',').map(|word| word.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[rows, cols, entries]) => Ok(TopicTable { rows, cols, entries, topics: 20, contrast: 0.5, seed: 0 }),
+        _ => Err("three whole numbers separated by commas are expected, such as 10000,5000,15".into()),
+    }
+}

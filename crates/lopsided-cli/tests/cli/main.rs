@@ -9,6 +9,7 @@ mod links;
 mod other_commands;
 mod real_data;
 mod reproduce;
+mod stream;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

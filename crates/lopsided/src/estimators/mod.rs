@@ -13,6 +13,7 @@ pub mod linear;
 pub(crate) mod moments;
 mod new_values;
 pub(crate) mod scoring;
+mod streamed;
 mod svd_predictor;
 
 pub use ask_ls::{AskLs, AskLsModel, Merge, Symmetrize};
@@ -22,6 +23,7 @@ pub use features::Features;
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};
 pub use scoring::{Answer, score};
+pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
 
 use crate::archive::Archive;

@@ -48,6 +48,7 @@ mod parquet;
 mod predictions;
 mod source;
 mod svmlight;
+mod svmlight_stream;
 mod table;
 mod write;
 
@@ -63,6 +64,7 @@ use std::str::FromStr;
 
 pub use ids::{read_ids, read_labels};
 pub use predictions::predictions_csv;
+pub use svmlight_stream::{StreamedTable, stream_svmlight};
 pub use write::{write_clusters, write_matrix};
 
 /// A result whose error is a reason; the caller knows the place.
@@ -220,11 +222,16 @@ fn guess(path: &Path, source: &mut Source) -> Result<Format> {
         "mtx" => Format::MatrixMarket,
         "npy" => Format::Npy,
         "npz" => Format::Npz,
-        "svm" | "libsvm" | "svmlight" => Format::SvmLight,
+        _ if is_svmlight(path) => Format::SvmLight,
         "parquet" => Format::Parquet,
         "arrow" | "feather" | "ipc" => Format::Arrow,
         _ => return Err(unclear_format(&format!("not clear from the name `{}`", path.display()))),
     })
+}
+
+/// Whether the name of a file is that of an svmlight file, plain or gzipped.
+pub fn is_svmlight(path: &Path) -> bool {
+    matches!(source::extension(path).as_str(), "svm" | "libsvm" | "svmlight")
 }
 
 fn unclear_format(value: &str) -> Error {

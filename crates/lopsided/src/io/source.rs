@@ -8,12 +8,17 @@ use std::path::Path;
 
 const BUFFER: usize = 1 << 17;
 /// Longer lines are taken for a file that is not text.
-const LONGEST_LINE: u64 = 1 << 30;
+pub(super) const LONGEST_LINE: u64 = 1 << 30;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Whether the path stands for standard input.
 pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// The first line of a file without a byte order mark.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
 }
 
 /// The extension in lower case, without `.gz`.

@@ -14,20 +14,55 @@ const LABEL: &str = "label";
 
 /// The samples and their labels.
 pub(super) fn read<T: Scalar>(source: Source, target: &TargetColumn) -> Result<Table<T>> {
-    if let TargetColumn::Named(name) = target
-        && name != LABEL
-    {
-        return Err(Error::Unknown { kind: "column", name: name.clone(), known: vec![LABEL.into()] });
-    }
+    check_target(target)?;
     let mut lines = source.lines();
     let mut rows = Rows { indptr: vec![0], indices: Vec::new(), values: Vec::new(), labels: Labels::default() };
     while lines.advance_to_data()? {
-        let data = lines.line().split('#').next().unwrap_or_default();
-        rows.push(data).map_err(|reason| lines.error(reason))?;
+        rows.push(lines.line()).map_err(|reason| lines.error(reason))?;
     }
     let (samples, labels) = rows.finish(lines.name())?;
     let target = (*target != TargetColumn::None).then(|| (LABEL.to_owned(), labels.finish()));
     Ok(Table { samples, columns: None, target, notes: Vec::new() })
+}
+
+/// Refuses a label column that svmlight does not have.
+pub(super) fn check_target(target: &TargetColumn) -> Result<()> {
+    match target {
+        TargetColumn::Named(name) if name != LABEL => {
+            Err(Error::Unknown { kind: "column", name: name.clone(), known: vec![LABEL.into()] })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The label of a line, whose entries are appended to the two lists.
+pub(super) fn parse_line<'a, T: Scalar>(
+    line: &'a str,
+    indices: &mut Vec<u32>,
+    values: &mut Vec<T>,
+) -> Reasoned<&'a str> {
+    let data = line.split('#').next().unwrap_or_default();
+    let mut words = data.split_ascii_whitespace();
+    let label = words.next().unwrap_or_default();
+    check_label(label)?;
+    let start = indices.len();
+    for word in words.filter(|word| !word.starts_with("qid:")) {
+        let (index, value) = entry(word)?;
+        match indices[start..].last() {
+            Some(&last) if last >= index => return Err(format!("index {index} follows {last}; indices must ascend")),
+            _ => {}
+        }
+        indices.push(index);
+        values.push(T::of(value));
+    }
+    Ok(label)
+}
+
+fn entry(word: &str) -> Reasoned<(u32, f64)> {
+    let (index, value) = word.split_once(':').ok_or_else(|| format!("`{word}` is not of the form index:value"))?;
+    let index: u32 = index.parse().map_err(|_| format!("index `{index}` is not a whole number from 0"))?;
+    let value = value.parse().map_err(|_| format!("value `{value}` of index {index} is not a number"))?;
+    Ok((index, value))
 }
 
 struct Rows<T> {
@@ -39,28 +74,11 @@ struct Rows<T> {
 
 impl<T: Scalar> Rows<T> {
     fn push(&mut self, line: &str) -> Reasoned<()> {
-        let mut words = line.split_ascii_whitespace();
-        let Some(label) = words.next() else { return Ok(()) };
-        check_label(label)?;
-        for word in words.filter(|word| !word.starts_with("qid:")) {
-            self.push_entry(word)?;
+        if line.trim_ascii_start().starts_with('#') {
+            return Ok(());
         }
-        self.labels.push(label);
+        self.labels.push(parse_line(line, &mut self.indices, &mut self.values)?);
         self.indptr.push(self.indices.len());
-        Ok(())
-    }
-
-    fn push_entry(&mut self, word: &str) -> Reasoned<()> {
-        let (index, value) = word.split_once(':').ok_or_else(|| format!("`{word}` is not of the form index:value"))?;
-        let index: u32 = index.parse().map_err(|_| format!("index `{index}` is not a whole number from 0"))?;
-        let value: f64 = value.parse().map_err(|_| format!("value `{value}` of index {index} is not a number"))?;
-        let start = self.indptr.last().copied().unwrap_or_default();
-        match self.indices[start..].last() {
-            Some(&last) if last >= index => return Err(format!("index {index} follows {last}; indices must ascend")),
-            _ => {}
-        }
-        self.indices.push(index);
-        self.values.push(T::of(value));
         Ok(())
     }
 

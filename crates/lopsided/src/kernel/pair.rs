@@ -18,13 +18,20 @@ pub enum Meeting {
 impl Meeting {
     /// |x|² or |x|₁ of every sample.
     pub fn sizes<T: Scalar>(self, samples: SamplesRef<'_, T>) -> Vec<T> {
-        (0..samples.count())
-            .map(|i| {
-                let mut size = T::zero();
-                samples.for_each(i, |_, v| size += self.contribution(v, v));
-                if self == Meeting::L1 { size * T::of(0.5) } else { size }
-            })
-            .collect()
+        let mut sizes = vec![T::zero(); samples.count()];
+        match samples {
+            // Along the columns, as they are stored; the order of each sum is the same.
+            SamplesRef::Dense(m) if m.row_stride() == 1 => m.col_iter().for_each(|column| {
+                sizes.iter_mut().zip(column.iter()).for_each(|(size, &v)| *size += self.contribution(v, v));
+            }),
+            _ => sizes.iter_mut().enumerate().for_each(|(i, size)| {
+                samples.for_each(i, |_, v| *size += self.contribution(v, v));
+            }),
+        }
+        if self == Meeting::L1 {
+            sizes.iter_mut().for_each(|size| *size *= T::of(0.5));
+        }
+        sizes
     }
 
     /// What one shared coordinate adds; zero when either value is zero.

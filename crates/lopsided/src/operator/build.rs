@@ -155,12 +155,8 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
     /// Row normalisers estimated from some columns: a row's sum is m/count times its sum over them.
     fn normalizer_from(&self, cols: &[usize]) -> Result<Vec<T>> {
         let z = self.z.select(cols);
-        let part = KernelOperator::new(self.kernel, self.x, z.as_ref(), None, &self.watch)?;
-        let share = T::of(self.z.count() as f64 / cols.len() as f64);
-        match part.log_sums() {
-            Some(log_sums) => Ok(log_sums.iter().map(|&l| l + num_traits::Float::ln(share)).collect()),
-            None => Ok(Scaled::to_unit_row_sums(Box::new(part))?.scale().iter().map(|&s| s / share).collect()),
-        }
+        let share = self.z.count() as f64 / cols.len() as f64;
+        sampled_normalizer(self.kernel, self.x, z.as_ref(), share, &self.watch)
     }
 
     fn dense(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
@@ -191,6 +187,22 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         };
         let normalizer = Some(scaled.scale().to_vec());
         Ok(exact(Box::new(scaled), plan, normalizer))
+    }
+}
+
+/// Row normalisers estimated from a sample z of the columns: a row's sum is `share` times its sum over them.
+pub(crate) fn sampled_normalizer<T: Scalar>(
+    kernel: &dyn Kernel<T>,
+    x: SamplesRef<'_, T>,
+    z: SamplesRef<'_, T>,
+    share: f64,
+    watch: &Watch,
+) -> Result<Vec<T>> {
+    let part = KernelOperator::new(kernel, x, z, None, watch)?;
+    let share = T::of(share);
+    match part.log_sums() {
+        Some(log_sums) => Ok(log_sums.iter().map(|&l| l + num_traits::Float::ln(share)).collect()),
+        None => Ok(Scaled::to_unit_row_sums(Box::new(part))?.scale().iter().map(|&s| s / share).collect()),
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`ProductOperator`] | X·Zᵀ, the linear kernel | (nnz(X) + nnz(Z))·r |
 //! | [`KernelOperator`] | evaluated tile by tile in every product | n·m·(width + r) |
 //! | [`DenseOperator`] | stored, where it is small or given | n·m·r |
+//! | [`StreamedOperator`] | a sparse matrix out of core | nnz·r and a pass over its rows |
 //!
 //! [`Centered`] and [`Scaled`] wrap any of them. [`KernelMatrix`] chooses by kernel, samples and memory, says why, and
 //! refuses before anything too large is allocated. Sums never cross threads, so the bits do not depend on their number.
@@ -34,10 +35,12 @@ mod plan;
 mod product;
 mod scaled;
 mod sparse;
+mod streamed;
 mod submatrix;
 mod widened;
 
 pub use bilinear::BiLinear;
+pub(crate) use build::sampled_normalizer;
 pub use build::{Built, KernelMatrix};
 pub use centered::{Centered, Means};
 pub use dense::DenseOperator;
@@ -48,6 +51,7 @@ pub use product::ProductOperator;
 pub(crate) use product::multiply;
 pub use scaled::Scaled;
 pub use sparse::{RankOne, SparseOperator};
+pub use streamed::StreamedOperator;
 pub use submatrix::Submatrix;
 pub use widened::Widened;
 

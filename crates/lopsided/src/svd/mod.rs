@@ -30,6 +30,7 @@ pub use auto::Auto;
 pub use exact::Exact;
 pub use lanczos::Lanczos;
 pub use nystrom::Nystrom;
+pub(crate) use nystrom::{decompose, to_unit_columns};
 pub use randomized::Randomized;
 pub use symmetric_nystrom::SymmetricNystrom;
 
@@ -250,7 +251,7 @@ impl<T: Scalar> Svd<T> {
     }
 
     /// The entry of largest magnitude in each column of U becomes positive; V is flipped along.
-    fn fix_signs(&mut self) {
+    pub(crate) fn fix_signs(&mut self) {
         for k in 0..self.sigma.len() {
             let mut largest = T::zero();
             for value in self.u.col(k).iter() {
@@ -281,7 +282,7 @@ impl<T: Scalar> Svd<T> {
     }
 
     /// ‖product_k − σ_k·vector_k‖ for each column.
-    fn distances(&self, products: MatRef<'_, T>, vectors: MatRef<'_, T>) -> Vec<f64> {
+    pub(crate) fn distances(&self, products: MatRef<'_, T>, vectors: MatRef<'_, T>) -> Vec<f64> {
         let scaled =
             Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, k| products[(i, k)] - vectors[(i, k)] * self.sigma[k]);
         linalg::column_norms(scaled.as_ref())

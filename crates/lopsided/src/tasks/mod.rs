@@ -1,6 +1,7 @@
 //! What embeddings are for: classifying nodes, reconstructing and predicting links, predicting the target of a table, measured alike for every method.
 
 mod classify;
+mod hold_out;
 mod links;
 mod predict;
 mod search;
@@ -8,6 +9,7 @@ mod summary;
 mod tables;
 
 pub use classify::{Choice, Grid, NodeClassification, Trial};
+pub use hold_out::{HoldOut, HoldOutScore};
 pub use links::{Reconstruction, reconstruct};
 pub use predict::{HeldOut, LinkScores};
 pub use search::{Search, Tried, Tuning};

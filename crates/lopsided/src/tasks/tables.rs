@@ -31,6 +31,11 @@ impl Measure {
         }
     }
 
+    /// Whether one score is better than another.
+    pub fn is_better(self, score: f64, than: f64) -> bool {
+        self.gain(score) > self.gain(than)
+    }
+
     /// Larger is better.
     fn gain(self, score: f64) -> f64 {
         if self == Measure::Rmse { -score } else { score }

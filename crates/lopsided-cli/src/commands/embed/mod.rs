@@ -1,6 +1,7 @@
 //! `lopsided embed`: left and right features of a graph, a matrix or two sample sets.
 
 mod page;
+mod streamed;
 pub(super) mod summary;
 
 use super::Outcome;
@@ -25,6 +26,9 @@ pub(crate) fn run(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
 
 fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     let estimator = estimator::from_args::<T>(&args.kernel, &args.solver, context)?;
+    if args.stream {
+        return streamed::embed::<T>(&estimator, args, context);
+    }
     if !args.dry_run {
         check_outputs(&args.outputs)?;
     }

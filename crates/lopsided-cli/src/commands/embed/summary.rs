@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::{memory, talk};
 use lopsided::error::bytes;
-use lopsided::estimators::Plan;
+use lopsided::estimators::{Plan, StreamedModel};
 use lopsided::{KernelSvd, KernelSvdModel, Result, Scalar, Scaling};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -39,9 +39,50 @@ pub(super) struct Summary {
     notes: Vec<String>,
     why: Why,
     pub(super) files: Vec<PathBuf>,
+    /// Passes over a file that is streamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passes: Option<u64>,
+    /// Coordinates of its rows and columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compat_width: Option<usize>,
 }
 
 impl Summary {
+    /// The account of a fit out of core.
+    pub(super) fn of_streamed<T: Scalar>(
+        model: &StreamedModel<T>,
+        scaling: Scaling,
+        width: usize,
+        passes: u64,
+    ) -> Self {
+        let (svd, kernel) = (&model.svd, &model.kernel);
+        Summary {
+            n: svd.u.nrows(),
+            m: svd.v.nrows(),
+            rank: svd.sigma.len(),
+            kernel: kernel.name.clone(),
+            gamma: kernel.params.get("gamma"),
+            operator: "streamed".into(),
+            solver: svd.report.solver.clone(),
+            singular_values: svd.sigma.iter().map(|s| s.as_f64()).collect(),
+            residual: svd.report.residual(),
+            converged: svd.report.converged,
+            error_estimate: svd.report.error_estimate,
+            landmarks: svd.report.landmarks,
+            operator_products: svd.report.products,
+            seconds: 0.0,
+            peak_bytes: None,
+            scaling,
+            centered: false,
+            precision: T::NAME,
+            notes: svd.report.notes.clone(),
+            why: Why { operator: format!("{passes} passes over the file, {width} coordinates"), solver: String::new() },
+            files: Vec::new(),
+            passes: Some(passes),
+            compat_width: Some(width),
+        }
+    }
+
     /// The account of a fit, without its cost.
     pub(super) fn of<T: Scalar>(model: &KernelSvdModel<T>, plan: &Plan, mut notes: Vec<String>) -> Self {
         let ((n, m), report) = (model.size(), model.report());
@@ -68,6 +109,8 @@ impl Summary {
             notes,
             why: Why { operator: plan.operator.why.clone(), solver: report.why.clone() },
             files: Vec::new(),
+            passes: None,
+            compat_width: None,
         }
     }
 

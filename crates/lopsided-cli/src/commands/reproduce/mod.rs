@@ -2,6 +2,7 @@
 
 mod ksvd1;
 mod ksvd5;
+mod ksvd7;
 mod methods;
 mod paper;
 mod sets;
@@ -31,6 +32,9 @@ struct Settings {
     factors: Vec<f64>,
     solver: Option<String>,
     reconstruction: bool,
+    /// Of ksvd-7.
+    landmarks: usize,
+    compat_width: usize,
 }
 
 impl Settings {
@@ -52,7 +56,10 @@ impl Settings {
             ));
         }
         let reconstruction = !args.no_reconstruction;
-        Ok(Settings { trials, rank, folds, factors, solver: args.solver.clone(), reconstruction })
+        let streamed = if args.quick { 200 } else { 1000 };
+        let (landmarks, compat_width) = (args.landmarks.unwrap_or(streamed), args.compat_width.unwrap_or(streamed));
+        let solver = args.solver.clone();
+        Ok(Settings { trials, rank, folds, factors, solver, reconstruction, landmarks, compat_width })
     }
 
     /// The solver for so many samples. Features need no six digits, so large matrices get a few passes only.
@@ -91,17 +98,18 @@ struct Report<S> {
 /// Computes the table.
 pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
     let settings = Settings::new(args)?;
-    let folders = sets::folders(&data_folder(args)?, &args.only)?;
+    let folders = || data_folder(args).and_then(|data| sets::folders(&data, &args.only));
     match args.table {
         PaperTable::Ksvd1 => {
-            let report = over_sets("ksvd-1", &folders, Folder::has_graph, &settings, context, ksvd1::set)?;
+            let report = over_sets("ksvd-1", &folders()?, Folder::has_graph, &settings, context, ksvd1::set)?;
             show(&report, ksvd1::text, context)
         }
         PaperTable::Ksvd5 => {
             let fit = |folder: &Folder| folder.has_graph() || folder.has_table();
-            let report = over_sets("ksvd-5", &folders, fit, &settings, context, ksvd5::set)?;
+            let report = over_sets("ksvd-5", &folders()?, fit, &settings, context, ksvd5::set)?;
             show(&report, ksvd5::text, context)
         }
+        PaperTable::Ksvd7 => ksvd7::run(args, &settings, context),
     }
 }
 
@@ -139,7 +147,7 @@ fn over_sets<S>(
         return Err(Error::param(
             "data",
             found,
-            "a folder with a folder per set, each with edges.csv and labels.csv, for ksvd-5 also data.csv",
+            "a folder with a folder per set, each with edges.csv and labels.csv, for ksvd-5 also data.csv, for ksvd-7 an svmlight file",
         )
         .into());
     }

@@ -2,7 +2,7 @@
 
 use crate::input;
 use crate::labelled::measured;
-use lopsided::io::{Format, Input, ReadOptions, read, read_labels};
+use lopsided::io::{Format, Input, ReadOptions, is_svmlight, read, read_labels};
 use lopsided::tasks::standardized;
 use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Result, Samples, Target};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(super) fn folders(data: &Path, only: &[String]) -> Result<Vec<Folder>> {
         }
     }
     let own = folder(data.to_path_buf());
-    if own.has_graph() || own.has_table() {
+    if own.has_graph() || own.has_table() || own.has_svmlight() {
         found.push(own);
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -59,7 +59,8 @@ pub(super) fn folders(data: &Path, only: &[String]) -> Result<Vec<Folder>> {
     Ok(found)
 }
 
-fn folder(path: PathBuf) -> Folder {
+/// The set of one folder.
+pub(super) fn folder(path: PathBuf) -> Folder {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
     Folder { name, path }
 }
@@ -73,6 +74,17 @@ impl Folder {
     /// Whether there is a table.
     pub(super) fn has_table(&self) -> bool {
         self.file(&["data.csv"]).is_some()
+    }
+
+    /// Whether there is a sparse table.
+    pub(super) fn has_svmlight(&self) -> bool {
+        self.svmlight().is_some()
+    }
+
+    /// The svmlight file; the first by name of several.
+    pub(super) fn svmlight(&self) -> Option<PathBuf> {
+        let files = std::fs::read_dir(&self.path).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+        files.filter(|path| path.is_file() && is_svmlight(path)).min()
     }
 
     fn links_file(&self) -> Option<PathBuf> {

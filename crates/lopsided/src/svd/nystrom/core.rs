@@ -92,7 +92,7 @@ fn basis<T: Scalar>(y: Mat<T>, zero: f64) -> Result<(Mat<T>, Mat<T>)> {
 }
 
 /// Columns of length 1, and the same factors for what they were made from.
-pub(in crate::svd) fn to_unit_columns<T: Scalar>(a: &mut Mat<T>, mut weights: Option<&mut Mat<T>>) {
+pub(crate) fn to_unit_columns<T: Scalar>(a: &mut Mat<T>, mut weights: Option<&mut Mat<T>>) {
     for (k, norm) in linalg::column_norms(a.as_ref()).into_iter().enumerate() {
         let factor = T::of(1.0 / norm.max(f64::MIN_POSITIVE));
         let scale = |m: &mut Mat<T>| m.as_mut().col_mut(k).iter_mut().for_each(|v| *v *= factor);
@@ -102,7 +102,7 @@ pub(in crate::svd) fn to_unit_columns<T: Scalar>(a: &mut Mat<T>, mut weights: Op
 }
 
 /// At most `keep` triplets of a block, far within the tolerance and without those that are zero to working precision.
-pub(super) fn decompose<T: Scalar>(block: Mat<T>, keep: usize, tol: f64, run: &Run) -> Result<ThinSvd<T>> {
+pub(crate) fn decompose<T: Scalar>(block: Mat<T>, keep: usize, tol: f64, run: &Run) -> Result<ThinSvd<T>> {
     let (n, m) = block.shape();
     let small = if n.min(m) <= SMALL || 4 * keep >= n.min(m) {
         linalg::thin_svd(block.as_ref()).ok_or_else(not_finite)?

@@ -1,6 +1,6 @@
 mod core;
 
-pub(super) use core::to_unit_columns;
+pub(crate) use core::{decompose, to_unit_columns};
 
 use super::estimate::{PROBES, Patch, Probes, select};
 use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
@@ -10,7 +10,7 @@ use crate::operator::{Access, Operator};
 use crate::registry::{Entry, Params};
 use crate::samples::Side;
 use crate::scalar::Scalar;
-use core::{Core, decompose};
+use core::Core;
 use faer::Mat;
 use std::time::Instant;
 

@@ -1,0 +1,107 @@
+//! `embed --stream`: a file that is read in passes and never held.
+
+use super::summary::Summary;
+use super::{Outcome, check_outputs};
+use crate::args::EmbedArgs;
+use crate::context::Context;
+use crate::estimator;
+use anyhow::Result;
+use lopsided::estimators::{StreamedKernelSvd, StreamedModel};
+use lopsided::io::{Format, TargetColumn, is_svmlight, stream_svmlight, write_matrix};
+use lopsided::operator::available_memory;
+use lopsided::{Compat, Error, Features, KernelSvd, Scalar, Side};
+use std::path::PathBuf;
+
+/// Embeds the rows and columns of an svmlight file out of core.
+pub(super) fn embed<T: Scalar>(estimator: &KernelSvd, args: &EmbedArgs, context: &Context) -> Result<Outcome> {
+    refuse(args)?;
+    check_outputs(&args.outputs)?;
+    let run = &context.run;
+    let rows = stream_svmlight::<T>(&args.input, &TargetColumn::None, &run.watch)?.rows;
+    let rank = estimator::rank(&args.solver, (rows.nrows(), rows.ncols()));
+    let machine = StreamedKernelSvd { rank, ..machine(estimator, args, context) };
+    check_memory::<T>(&machine, (rows.nrows(), rows.ncols()), context)?;
+    let sketch = machine.sketch(&rows, run)?;
+    let model = machine.fit(&rows, &sketch, run)?;
+    run.watch.check()?;
+    context.line.stage("writing");
+    let mut summary = Summary::of_streamed(&model, estimator.scaling, sketch.width(), rows.passes());
+    summary.files = write(model, args)?;
+    summary.finish(context);
+    summary.show(context)?;
+    Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
+}
+
+fn machine(estimator: &KernelSvd, args: &EmbedArgs, context: &Context) -> StreamedKernelSvd {
+    let default = StreamedKernelSvd::new(&estimator.kernel.name);
+    StreamedKernelSvd {
+        kernel: estimator.kernel.clone(),
+        gamma: estimator.gamma,
+        gamma_factor: estimator.gamma_factor,
+        rank: estimator.rank,
+        rows_sample: args.solver.rows_sample.map(|count| count as usize),
+        cols_sample: args.solver.cols_sample.map(|count| count as usize),
+        width: args.compat.compat_width,
+        block_bytes: context.global.memory.map_or(default.block_bytes, |most| default.block_bytes.min(most / 2)),
+        tol: args.solver.tol.unwrap_or(default.tol),
+    }
+}
+
+/// Refuses what would not fit before it is allocated.
+fn check_memory<T: Scalar>(
+    machine: &StreamedKernelSvd,
+    (n, m): (usize, usize),
+    context: &Context,
+) -> lopsided::Result<()> {
+    let available = context.global.memory.unwrap_or_else(available_memory);
+    let needed = machine.bytes::<T>(n, m);
+    if needed <= available {
+        return Ok(());
+    }
+    let (what, advice) = ("the embedding out of core".into(), "lower --rank or take --precision f32".into());
+    Err(Error::Memory { what, needed, available, advice })
+}
+
+/// Says so where an option has no meaning out of core.
+fn refuse(args: &EmbedArgs) -> lopsided::Result<()> {
+    let left_out = "left out with --stream";
+    if args.outputs.model.is_some() {
+        return Err(Error::param("model", "given", format!("{left_out}: a model would have to hold all columns")));
+    }
+    let meaningless = [
+        ("cols", args.cols.is_some()),
+        ("report", args.outputs.report.is_some()),
+        ("labels", args.graph.labels.is_some()),
+        ("nodes", args.graph.nodes.is_some()),
+        ("center", args.kernel.center),
+        ("polish", args.solver.polish),
+        ("block", args.solver.block.is_some()),
+        ("dry-run", args.dry_run),
+    ];
+    if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
+        return Err(Error::param(name, "given", left_out));
+    }
+    let named = match args.read.format {
+        Some(format) => format == Format::SvmLight,
+        None => is_svmlight(&args.input),
+    };
+    let sampler = args.solver.sampler.as_deref().unwrap_or("uniform");
+    match (args.compat.compat.unwrap_or(Compat::Random), args.solver.solver.as_str()) {
+        _ if !named => Err(Error::param("stream", args.input.display(), "an svmlight file (.svm, .libsvm, .svmlight)")),
+        (Compat::Random, "auto" | "nystrom") if sampler == "uniform" => Ok(()),
+        (Compat::Random, "auto" | "nystrom") => Err(Error::param("sampler", sampler, "uniform with --stream")),
+        (Compat::Random, solver) => Err(Error::param("solver", solver, "nystrom with --stream")),
+        (compat, _) => Err(Error::param("compat", compat, "random with --stream")),
+    }
+}
+
+fn write<T: Scalar>(model: StreamedModel<T>, args: &EmbedArgs) -> lopsided::Result<Vec<PathBuf>> {
+    let features = Features::two_sided(model.svd, args.solver.scaling);
+    for (side, path) in [(Side::Row, &args.outputs.rows_out), (Side::Col, &args.outputs.cols_out)] {
+        let Some(path) = path else { continue };
+        let values = features.scaled(side, features.scaling.power());
+        let ids: Vec<String> = (0..values.nrows()).map(|i| i.to_string()).collect();
+        write_matrix(path, &ids, values.as_ref())?;
+    }
+    Ok([&args.outputs.rows_out, &args.outputs.cols_out].into_iter().flatten().cloned().collect())
+}

@@ -1,0 +1,127 @@
+use crate::error::{Error, Result};
+use crate::kernel::{Gamma, Kernel, KernelSpec, Normalization};
+use crate::linalg::ThinSvd;
+use crate::operator::{KernelOperator, Operator, Scaled, materialize, sampled_normalizer};
+use crate::row_stream::RowStream;
+use crate::samples::{CsrRef, Samples, SamplesRef};
+use crate::scalar::Scalar;
+use crate::svd::{Run, decompose};
+use crate::watch::Watch;
+use faer::Mat;
+
+/// The coordinates in which a kernel sees the rows of a chunk.
+pub(super) type Lens<'a, T> = dyn Fn(CsrRef<'_, T>) -> Samples<T> + 'a;
+
+/// The leading triplets (λ, u, v) of the block where landmark rows and columns meet, and the kernel that made it.
+///
+/// A kernel that is normalised by row sums takes them from the column landmarks, times `share` = M/m: an estimate.
+pub(super) struct Core<T: Scalar> {
+    pub(super) spec: KernelSpec,
+    pub(super) kernel: Box<dyn Kernel<T>>,
+    pub(super) small: ThinSvd<T>,
+    share: f64,
+}
+
+/// What a core is made from besides samples.
+pub(super) struct Recipe<'a> {
+    pub(super) kernel: &'a KernelSpec,
+    pub(super) gamma: Gamma,
+    pub(super) gamma_factor: f64,
+    pub(super) rank: usize,
+    pub(super) tol: f64,
+}
+
+impl<T: Scalar> Core<T> {
+    /// Decomposes the block of the landmarks x and z.
+    pub(super) fn new(
+        recipe: &Recipe<'_>,
+        x: SamplesRef<'_, T>,
+        z: SamplesRef<'_, T>,
+        share: f64,
+        run: &Run,
+    ) -> Result<Self> {
+        let most = x.count().min(z.count());
+        if recipe.rank == 0 || recipe.rank > most {
+            return Err(Error::param("rank", recipe.rank, format!("between 1 and {most}, the landmarks on a side")));
+        }
+        let mut spec = recipe.kernel.clone();
+        if spec.gamma_from_data() && spec.params.get("gamma").is_none() {
+            let gamma = recipe.gamma.resolve(spec.meeting(), x, z, recipe.gamma_factor, run.seed)?;
+            spec = spec.with("gamma", gamma);
+        }
+        let kernel = spec.build::<T>()?;
+        if kernel.is_precomputed() {
+            return Err(Error::param("kernel", &spec.name, "one that compares samples, out of core"));
+        }
+        let nothing = ThinSvd { u: Mat::zeros(0, 0), sigma: Vec::new(), v: Mat::zeros(0, 0) };
+        let mut core = Core { spec, kernel, small: nothing, share };
+        let normalizer = core.normalizer(x, z, &run.watch)?;
+        let block = materialize(&*core.operator(x, z, normalizer, &run.watch)?)?;
+        core.small = decompose(block, recipe.rank, recipe.tol, run)?;
+        Ok(core)
+    }
+
+    /// Row normalisers of x by the column landmarks z, where the kernel has them.
+    pub(super) fn normalizer(
+        &self,
+        x: SamplesRef<'_, T>,
+        z: SamplesRef<'_, T>,
+        watch: &Watch,
+    ) -> Result<Option<Vec<T>>> {
+        match self.kernel.normalization() {
+            Normalization::None => Ok(None),
+            _ => sampled_normalizer(&*self.kernel, x, z, self.share, watch).map(Some),
+        }
+    }
+
+    /// G between any samples, with the normalisers of the rows.
+    pub(super) fn operator<'a>(
+        &'a self,
+        x: SamplesRef<'a, T>,
+        z: SamplesRef<'a, T>,
+        normalizer: Option<Vec<T>>,
+        watch: &Watch,
+    ) -> Result<Box<dyn Operator<T> + Send + 'a>> {
+        match (self.kernel.normalization(), normalizer) {
+            (Normalization::RowSum, Some(scale)) => {
+                let plain = KernelOperator::new(&*self.kernel, x, z, None, watch)?;
+                Ok(Box::new(Scaled::new(Box::new(plain), scale)))
+            }
+            (_, normalizer) => Ok(Box::new(KernelOperator::new(&*self.kernel, x, z, normalizer, watch)?)),
+        }
+    }
+
+    /// v/λ and u/λ: an extension is a product with these.
+    pub(super) fn weights(&self) -> (Mat<T>, Mat<T>) {
+        let divided = |a: &Mat<T>| Mat::from_fn(a.nrows(), a.ncols(), |i, k| a[(i, k)] / self.small.sigma[k]);
+        (divided(&self.small.v), divided(&self.small.u))
+    }
+
+    /// G\[:, cols\]·v/λ in one pass, and Gᵀ·(that) at the columns `patch`.
+    pub(super) fn extend_rows(
+        &self,
+        a: &RowStream<T>,
+        lens: &Lens<'_, T>,
+        z: SamplesRef<'_, T>,
+        patch: SamplesRef<'_, T>,
+        run: &Run,
+    ) -> Result<(Mat<T>, Mat<T>)> {
+        let weights = self.weights().0;
+        let mut u = Mat::zeros(a.nrows(), weights.ncols());
+        let mut image = Mat::zeros(patch.count(), weights.ncols());
+        let mut part = Mat::zeros(patch.count(), weights.ncols());
+        a.for_each_chunk("features of the rows", &run.watch, |start, chunk| {
+            let x = lens(chunk);
+            let normalizer = self.normalizer(x.as_ref(), z, &run.watch)?;
+            let mut u = u.as_mut().subrows_mut(start, chunk.nrows());
+            self.operator(x.as_ref(), z, normalizer.clone(), &run.watch)?.apply(weights.as_ref(), u.as_mut())?;
+            if patch.count() > 0 {
+                let seen = self.operator(x.as_ref(), patch, normalizer, &run.watch)?;
+                seen.apply_transpose(u.as_ref(), part.as_mut())?;
+                image += &part;
+            }
+            Ok(())
+        })?;
+        Ok((u, image))
+    }
+}

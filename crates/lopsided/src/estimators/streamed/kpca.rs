@@ -1,0 +1,75 @@
+use super::LANDMARKS;
+use super::core::{Core, Recipe};
+use crate::error::Result;
+use crate::kernel::{Gamma, KernelSpec};
+use crate::landmarks::{Sampler, Uniform};
+use crate::operator::StreamedOperator;
+use crate::row_stream::RowStream;
+use crate::samples::{Csr, CsrRef, Samples, SamplesRef, Side};
+use crate::scalar::Scalar;
+use crate::svd::{DEFAULT_TOLERANCE, Run, to_unit_columns};
+use faer::Mat;
+
+/// Kernel principal components of the rows of a matrix out of core by the symmetric Nyström method, \[KSVD\] Eq. (13): the
+/// baseline of Table 7.
+///
+/// The kernel compares the sparse rows themselves. Two passes: one gathers the landmarks, one extends their eigenvectors.
+/// Not centred.
+#[derive(Clone, Debug)]
+pub struct StreamedKpca {
+    /// The kernel; a `gamma` among its parameters wins over [`StreamedKpca::gamma`].
+    pub kernel: KernelSpec,
+    /// How gamma is found for the kernels that need one.
+    pub gamma: Gamma,
+    /// Multiplies the bandwidth: gamma is divided by its square.
+    pub gamma_factor: f64,
+    /// Number of components.
+    pub rank: usize,
+    /// Landmarks; `None`: 1000, or all rows.
+    pub sample: Option<usize>,
+}
+
+impl StreamedKpca {
+    /// Gamma `scale`, 1000 landmarks.
+    pub fn new(kernel: &str, rank: usize) -> Self {
+        StreamedKpca { kernel: KernelSpec::new(kernel), gamma: Gamma::default(), gamma_factor: 1.0, rank, sample: None }
+    }
+
+    /// One row of components for each row of A, the columns of unit length.
+    ///
+    /// # Errors
+    /// Those of [`super::StreamedKernelSvd::fit`].
+    pub fn row_features<T: Scalar>(&self, a: &RowStream<T>, run: &Run) -> Result<Mat<T>> {
+        let count = self.sample.unwrap_or(LANDMARKS.min(a.nrows()));
+        let picked = Uniform.pick(&StreamedOperator::new(a, &run.watch), Side::Row, count, run.seed)?;
+        let landmarks = Samples::Sparse(gathered(a, &picked, run)?);
+        let recipe = Recipe {
+            kernel: &self.kernel,
+            gamma: self.gamma,
+            gamma_factor: self.gamma_factor,
+            rank: self.rank,
+            tol: DEFAULT_TOLERANCE,
+        };
+        let share = a.nrows() as f64 / count as f64;
+        let core = Core::new(&recipe, landmarks.as_ref(), landmarks.as_ref(), share, run)?;
+        let lens = |chunk: CsrRef<'_, T>| Samples::Sparse(chunk.to_owned());
+        let nothing = Csr::empty(a.ncols());
+        let nothing = SamplesRef::Sparse(nothing.as_ref());
+        let mut u = core.extend_rows(a, &lens, landmarks.as_ref(), nothing, run)?.0;
+        to_unit_columns(&mut u, None);
+        Ok(u)
+    }
+}
+
+/// The listed rows, ascending.
+fn gathered<T: Scalar>(a: &RowStream<T>, rows: &[usize], run: &Run) -> Result<Csr<T>> {
+    let mut out = Csr::empty(a.ncols());
+    a.for_each_chunk("landmarks", &run.watch, |start, chunk| {
+        let here = rows.iter().filter(|row| (start..start + chunk.nrows()).contains(row));
+        for (cols, values) in here.map(|row| chunk.row(row - start)) {
+            out.push_row(cols.iter().copied().zip(values.iter().copied()));
+        }
+        Ok(())
+    })?;
+    Ok(out)
+}

@@ -1,0 +1,280 @@
+//! The kernel SVD of matrices that do not fit the memory.
+
+mod core;
+mod kpca;
+mod signs;
+mod sketch;
+#[cfg(test)]
+mod tests;
+
+pub use kpca::StreamedKpca;
+pub use sketch::Sketch;
+
+use self::core::{Core, Recipe};
+use crate::error::{Error, Result};
+use crate::kernel::{Gamma, KernelSpec};
+use crate::linalg;
+use crate::row_stream::RowStream;
+use crate::samples::{CsrRef, Samples, SamplesRef};
+use crate::scalar::Scalar;
+use crate::svd::{DEFAULT_TOLERANCE, Run, SolveReport, Svd, SvdSolver, to_unit_columns};
+use faer::{Mat, MatRef};
+use std::time::Instant;
+
+/// Landmarks on a side, as in \[KSVD\] Table 7.
+const LANDMARKS: usize = 1000;
+/// Coordinates of rows and columns.
+const WIDTH: usize = 1000;
+/// Bytes of a block of columns.
+const BLOCK_BYTES: u64 = 1 << 30;
+
+/// Kernel SVD of a sparse N×M matrix out of core: random compatibility and asymmetric Nyström, both by passes over the rows
+/// (\[KSVD\] App. B.2, Table 7).
+///
+/// 1. ‖A‖, by a Lanczos process on products with A: two passes a step.
+/// 2. Landmarks, drawn uniformly on both sides, with their coordinates x̃ = Ωᵀx and z̃ = Aᵀ(AΩ)/‖A‖: one pass. Ω is M×q with
+///    entries ±1/√q.
+/// 3. The block of their kernel values has the triplets (λ, u, v); λ̃ = √(NM/(nm))·λ, Eq. (9).
+/// 4. Rows: x̃ of a chunk at a time, ũ ∝ k(x̃, z̃ of the landmarks)·v/λ: one pass.
+/// 5. Columns: z̃ of a block of columns at a time, ṽ ∝ k(x̃ of the landmarks, z̃)ᵀ·u/λ: one pass a block.
+/// 6. Error and residuals on 256 rows and 256 columns drawn at random, whose products run along in 4 and 5.
+///
+/// # Cost
+/// Passes: 2·(steps of 1) + 5 + ⌈M·q·bytes/`block_bytes`⌉, the one that finds the size included. Operations:
+/// nnz·q for each pass of 2, 4 and 5, and 2·(N + M)·(landmarks + 256)·q for the kernel. Memory: U and V, q bits a
+/// column, `block_bytes`, and O((landmarks + 2048)·(landmarks + q)); nothing of size N·q or M·q.
+///
+/// # Departures
+/// - z̃ comes from x̃, never the other way round, whatever the shape: the mirrored form needs the coordinates of all columns at
+///   once for each row, and E ΩΩᵀ = I makes both equally good.
+/// - Signs instead of Gaussian entries, see [`Sketch`].
+/// - There is no polish: a product with all of G costs N·M·q. The vectors have unit length but are not exactly orthogonal.
+/// - Row sums of kernels that are normalised (`sne`, `t`) are estimated from the column landmarks, and `gamma` from the landmarks.
+///
+/// ```
+/// use lopsided::estimators::StreamedKernelSvd;
+/// use lopsided::row_stream::RowStream;
+/// use lopsided::{Csr, Run};
+///
+/// let entries: Vec<_> = (0..300).map(|k| (k % 60, k * k % 47, 1.0)).collect();
+/// let rows = RowStream::of_matrix(Csr::from_triplets(60, 47, &entries), 16);
+/// let machine = StreamedKernelSvd { rank: 3, width: Some(20), ..StreamedKernelSvd::new("rbf") };
+/// let sketch = machine.sketch(&rows, &Run::default())?;
+/// let model = machine.fit(&rows, &sketch, &Run::default())?;
+/// assert_eq!((model.svd.u.shape(), model.svd.v.shape()), ((60, 3), (47, 3)));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct StreamedKernelSvd {
+    /// The kernel; a `gamma` among its parameters wins over [`StreamedKernelSvd::gamma`].
+    pub kernel: KernelSpec,
+    /// How gamma is found for the kernels that need one.
+    pub gamma: Gamma,
+    /// Multiplies the bandwidth: gamma is divided by its square.
+    pub gamma_factor: f64,
+    /// Number of triplets.
+    pub rank: usize,
+    /// Row landmarks; `None`: 1000, or all rows.
+    pub rows_sample: Option<usize>,
+    /// Column landmarks, likewise.
+    pub cols_sample: Option<usize>,
+    /// Coordinates q of rows and columns; `None`: 1000, or min(N, M).
+    pub width: Option<usize>,
+    /// Bytes that a block of columns may take.
+    pub block_bytes: u64,
+    /// Largest residual relative to σ₁ that counts as converged.
+    pub tol: f64,
+}
+
+/// What [`StreamedKernelSvd`] finds.
+#[derive(Clone, Debug)]
+pub struct StreamedModel<T> {
+    /// U, Σ and V, with estimates of error and residuals in the report.
+    pub svd: Svd<T>,
+    /// The kernel with all of its parameters.
+    pub kernel: KernelSpec,
+}
+
+impl StreamedKernelSvd {
+    /// Rank 16, gamma `scale`, 1000 landmarks a side, 1000 coordinates, blocks of 1 GiB.
+    pub fn new(kernel: &str) -> Self {
+        StreamedKernelSvd {
+            kernel: KernelSpec::new(kernel),
+            gamma: Gamma::default(),
+            gamma_factor: 1.0,
+            rank: 16,
+            rows_sample: None,
+            cols_sample: None,
+            width: None,
+            block_bytes: BLOCK_BYTES,
+            tol: DEFAULT_TOLERANCE,
+        }
+    }
+
+    /// Steps 1 and 2: what does not depend on the kernel.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a sample size or width out of range; those of the reader; [`Error::Interrupted`].
+    pub fn sketch<T: Scalar>(&self, a: &RowStream<T>, run: &Run) -> Result<Sketch<T>> {
+        let (n, m) = (a.nrows(), a.ncols());
+        if self.width == Some(0) {
+            return Err(Error::param("compat-width", 0, "at least 1"));
+        }
+        let width = self.width_for(n, m);
+        let samples = (self.rows_sample.unwrap_or(LANDMARKS.min(n)), self.cols_sample.unwrap_or(LANDMARKS.min(m)));
+        Sketch::new(a, width, samples, run)
+    }
+
+    fn width_for(&self, n: usize, m: usize) -> usize {
+        self.width.unwrap_or(WIDTH.min(n).min(m))
+    }
+
+    /// Bytes held at the peak for an N×M matrix, besides landmarks and a chunk of rows.
+    pub fn bytes<T: Scalar>(&self, n: usize, m: usize) -> u64 {
+        let width = self.width_for(n, m);
+        let block = self.block_bytes.min((m * width * T::BYTES) as u64);
+        let vectors = ((n + m) * self.rank * T::BYTES) as u64;
+        let norm = SvdSolver::<T>::plan(&sketch::NORM, n, m, 1).bytes;
+        norm.max(vectors + block) + (m * width.div_ceil(8)) as u64
+    }
+
+    /// Steps 3 to 6.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a rank, gamma or kernel that does not fit; those of the reader; [`Error::Interrupted`].
+    pub fn fit<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<StreamedModel<T>> {
+        let start = Instant::now();
+        let core = self.core(a, sketch, run)?;
+        let (mut u, mut gu) = rows(&core, a, sketch, &sketch.patch_cols.samples, run)?;
+        to_unit_columns(&mut u, Some(&mut gu));
+        let (mut v, mut gv) = self.cols(&core, a, sketch, run)?;
+        to_unit_columns(&mut v, Some(&mut gv));
+        let sigma = extended_values(&core, a, sketch);
+        let landmarks = Some((sketch.rows.at.len(), sketch.cols.at.len()));
+        let report = SolveReport { solver: "nystrom".into(), landmarks, ..SolveReport::default() };
+        let mut svd = Svd { u, sigma, v, extension: None, report };
+        svd.report.residuals = residuals(&svd, sketch, gu.as_ref(), gv.as_ref());
+        svd.report.error_estimate = Some(error_on_patch(&core, sketch, &svd, run)?);
+        svd.report.converged = svd.sigma.len() == self.rank && svd.report.residual() <= self.tol;
+        svd.report.seconds_in_operator = start.elapsed().as_secs_f64();
+        svd.report.notes = self.notes(&core, sketch);
+        svd.fix_signs();
+        Ok(StreamedModel { svd, kernel: core.spec })
+    }
+
+    /// Steps 3 and 4 alone: U with columns of unit length, in one pass.
+    ///
+    /// # Errors
+    /// Those of [`StreamedKernelSvd::fit`].
+    pub fn row_features<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<Mat<T>> {
+        let core = self.core(a, sketch, run)?;
+        let mut u = rows(&core, a, sketch, &Mat::zeros(0, sketch.width()), run)?.0;
+        to_unit_columns(&mut u, None);
+        Ok(u)
+    }
+
+    fn core<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<Core<T>> {
+        let recipe = Recipe {
+            kernel: &self.kernel,
+            gamma: self.gamma,
+            gamma_factor: self.gamma_factor,
+            rank: self.rank,
+            tol: self.tol,
+        };
+        let (x, z) = (dense(&sketch.rows.samples), dense(&sketch.cols.samples));
+        Core::new(&recipe, x, z, a.ncols() as f64 / z.count() as f64, run)
+    }
+
+    /// Step 5, with G·V at the patch.
+    fn cols<T: Scalar>(
+        &self,
+        core: &Core<T>,
+        a: &RowStream<T>,
+        sketch: &Sketch<T>,
+        run: &Run,
+    ) -> Result<(Mat<T>, Mat<T>)> {
+        let weights = core.weights().1;
+        let (x, patch) = (dense(&sketch.rows.samples), dense(&sketch.patch_rows.samples));
+        let landmarks = dense(&sketch.cols.samples);
+        let normalizers = (core.normalizer(x, landmarks, &run.watch)?, core.normalizer(patch, landmarks, &run.watch)?);
+        let mut v = Mat::zeros(a.ncols(), weights.ncols());
+        let mut image = Mat::zeros(patch.count(), weights.ncols());
+        let mut part = Mat::zeros(patch.count(), weights.ncols());
+        sketch.for_each_column_block(a, self.block_bytes, run, |start, z| {
+            let (mut v, z) = (v.as_mut().subrows_mut(start, z.nrows()), SamplesRef::Dense(z));
+            let block = core.operator(x, z, normalizers.0.clone(), &run.watch)?;
+            block.apply_transpose(weights.as_ref(), v.as_mut())?;
+            core.operator(patch, z, normalizers.1.clone(), &run.watch)?.apply(v.as_ref(), part.as_mut())?;
+            image += &part;
+            Ok(())
+        })?;
+        Ok((v, image))
+    }
+
+    fn notes<T: Scalar>(&self, core: &Core<T>, sketch: &Sketch<T>) -> Vec<String> {
+        let (rows, cols) = (sketch.patch_rows.at.len(), sketch.patch_cols.at.len());
+        let mut notes = vec![format!(
+            "out of core: vectors of unit length, not exactly orthogonal; error and residuals are estimates from {rows} \
+             rows and {cols} columns"
+        )];
+        if core.kernel.normalization() != crate::kernel::Normalization::None {
+            let sample = sketch.cols.at.len();
+            notes.push(format!("row sums of the kernel are estimated from {sample} columns"));
+        }
+        if core.small.sigma.len() < self.rank {
+            let found = core.small.sigma.len();
+            notes.push(format!("the landmarks show only {found} of {} triplets", self.rank));
+        }
+        notes
+    }
+}
+
+fn dense<T: Scalar>(samples: &Mat<T>) -> SamplesRef<'_, T> {
+    SamplesRef::Dense(samples.as_ref())
+}
+
+/// Step 4: U, and GᵀU at the columns `patch`.
+fn rows<T: Scalar>(
+    core: &Core<T>,
+    a: &RowStream<T>,
+    sketch: &Sketch<T>,
+    patch: &Mat<T>,
+    run: &Run,
+) -> Result<(Mat<T>, Mat<T>)> {
+    let lens = |chunk: CsrRef<'_, T>| Samples::Dense(sketch.signs.images(chunk).transpose().to_owned());
+    core.extend_rows(a, &lens, dense(&sketch.cols.samples), dense(patch), run)
+}
+
+/// λ̃ = √(NM/(nm))·λ.
+fn extended_values<T: Scalar>(core: &Core<T>, a: &RowStream<T>, sketch: &Sketch<T>) -> Vec<T> {
+    let share = |all: usize, part: &[usize]| all as f64 / part.len() as f64;
+    let factor = (share(a.nrows(), &sketch.rows.at) * share(a.ncols(), &sketch.cols.at)).sqrt();
+    core.small.sigma.iter().map(|&s| s * T::of(factor)).collect()
+}
+
+/// max(‖G v − σ u‖, ‖Gᵀu − σ v‖)/σ₁ of each triplet, from the rows and columns of the patch.
+fn residuals<T: Scalar>(svd: &Svd<T>, sketch: &Sketch<T>, gu: MatRef<'_, T>, gv: MatRef<'_, T>) -> Vec<f64> {
+    let (rows, cols) = (&sketch.patch_rows.at, &sketch.patch_cols.at);
+    let root = |all: usize, part: &[usize]| (all as f64 / part.len() as f64).sqrt();
+    let (n, m) = (root(svd.u.nrows(), rows), root(svd.v.nrows(), cols));
+    let left = svd.distances(gv, select(&svd.u, rows).as_ref());
+    let right = svd.distances(gu, select(&svd.v, cols).as_ref());
+    let largest = svd.sigma.first().map_or(1.0, |s| s.as_f64());
+    left.iter().zip(&right).map(|(l, r)| (l * n).max(r * m) / largest).collect()
+}
+
+/// ‖G − U·Σ·Vᵀ‖_F / ‖G‖_F on the patch.
+fn error_on_patch<T: Scalar>(core: &Core<T>, sketch: &Sketch<T>, svd: &Svd<T>, run: &Run) -> Result<f64> {
+    let (x, z) = (dense(&sketch.patch_rows.samples), dense(&sketch.patch_cols.samples));
+    let normalizer = core.normalizer(x, dense(&sketch.cols.samples), &run.watch)?;
+    let entries = crate::operator::materialize(&*core.operator(x, z, normalizer, &run.watch)?)?;
+    let u = select(&svd.u, &sketch.patch_rows.at);
+    let scaled = Mat::from_fn(u.nrows(), u.ncols(), |i, k| u[(i, k)] * svd.sigma[k]);
+    let known = linalg::mul(scaled.as_ref(), select(&svd.v, &sketch.patch_cols.at).transpose());
+    let whole = entries.norm_l2().as_f64();
+    Ok(if whole == 0.0 { 0.0 } else { (&entries - known).norm_l2().as_f64() / whole })
+}
+
+fn select<T: Scalar>(a: &Mat<T>, rows: &[usize]) -> Mat<T> {
+    Mat::from_fn(rows.len(), a.ncols(), |i, j| a[(rows[i], j)])
+}
