@@ -7,6 +7,7 @@ mod interrupt;
 mod other_commands;
 mod real_data;
 mod reproduce;
+mod tables;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Writes a graph whose classes show in the direction of its links.
-fn write_graph(folder: &Path, nodes: usize) {
+pub(super) fn write_graph(folder: &Path, nodes: usize) {
     let recipe = CyclicGraph { nodes, classes: 3, degree: 12.0, contrast: 1.0, seed: 1 };
     let (graph, classes) = recipe.generate().unwrap();
     let mut edges = String::from("source,target\n");

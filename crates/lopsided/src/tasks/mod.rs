@@ -1,5 +1,6 @@
 //! What embeddings are for: classifying nodes, reconstructing and predicting links, predicting the target of a table, measured alike for every method.
 
+mod accuracy;
 mod classify;
 mod links;
 mod moments;
@@ -7,6 +8,7 @@ mod predict;
 mod summary;
 mod tables;
 
+pub use accuracy::{Accuracy, Reference};
 pub use classify::{Choice, Grid, NodeClassification, Trial};
 pub use links::{Reconstruction, reconstruct};
 pub use predict::{HeldOut, LinkScores};
