@@ -40,7 +40,7 @@ fn names(list: &Value, key: &str) -> Vec<String> {
 #[test]
 fn biclustering_finds_the_classes_of_any_matrix() {
     let scratch = data();
-    let json = scratch.json("reproduce ksvd-2 --data sets --trials 3");
+    let json = scratch.json("reproduce ksvd-2 --data sets --trials 3 --rank 4");
     assert_eq!((&json["table"], names(&json["sets"], "name")), (&"ksvd-2".into(), vec!["papers".into()]));
     let set = &json["sets"][0];
     assert_eq!((&set["rows"], &set["columns"], &set["classes"]), (&90.into(), &30.into(), &3.into()));

@@ -209,7 +209,7 @@ impl Course {
             if !now.is_empty() {
                 let seconds =
                     problem.build_seconds + median(method, problem, &params, (seconds, demand), &context.run)?;
-                let seconds_with_failures = spent + seconds - problem.build_seconds;
+                let seconds_with_failures = seconds + (spent - problem.build_seconds);
                 let reached = Reached { setting, landmarks, accuracy, seconds, seconds_with_failures };
                 now.into_iter().for_each(|at| course.reached[at] = Some(reached.clone()));
             }
