@@ -45,7 +45,9 @@ fn path(plot: &Plot, class: u32, points: &[(f64, f64)], dashed: bool) -> String 
     }
     let line = format!("M{}", corners.join("L"));
     if dashed {
-        return format!("<path class=\"line k{class}\" style=\"stroke-opacity:1\" stroke-dasharray=\"5 4\" d=\"{line}\"/>");
+        return format!(
+            "<path class=\"line k{class}\" style=\"stroke-opacity:1\" stroke-dasharray=\"5 4\" d=\"{line}\"/>"
+        );
     }
     let dots: String = points.iter().map(|&(x, y)| plot.dot(x, y)).collect();
     format!("<path class=\"line k{class}\" d=\"{line}\"/>{}", dot_path(Some(class), 7.0, &dots))

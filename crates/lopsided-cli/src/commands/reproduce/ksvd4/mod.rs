@@ -1,5 +1,9 @@
 //! \[KSVD\] Tables 4 and 6: time of the solvers to an accuracy.
 
+mod text;
+
+pub(super) use text::text;
+
 use super::figures;
 use super::paper::{SolverFigures, solver_figures};
 use super::sets::Folder;
@@ -13,7 +17,6 @@ use lopsided::operator::{Built, KernelMatrix, OperatorChoice, available_memory};
 use lopsided::tasks::Reference;
 use lopsided::{Dataset, Error};
 use serde::Serialize;
-use std::fmt::Write as _;
 use std::time::Instant;
 
 const KERNEL: &str = "sne";
@@ -230,88 +233,4 @@ impl Goal {
 /// Seconds of a method to the accuracy at this position, if it got there.
 fn seconds(courses: &[Course], method: &str, at: usize) -> Option<f64> {
     courses.iter().find(|c| c.method == method)?.reached[at].as_ref().map(|r| r.seconds)
-}
-
-/// The tables of one set.
-pub(super) fn text(set: &SetReport) -> String {
-    let mut out = format!(
-        "{}: {} nodes, {} links; kernel {}, rank {}\n\
-         seconds: {}; failures: with all looser settings that failed before, at most {} s;\n\
-         speed-up: over the fastest randomized; eta: as in the paper, sin(ang): largest angle to the exact span\n",
-        set.name, set.nodes, set.links, set.kernel, set.rank, set.times, set.limit
-    );
-    for race in &set.races {
-        out += &race_text(race);
-    }
-    for file in &set.files {
-        let _ = writeln!(out, "written: {}", file.display());
-    }
-    out
-}
-
-fn race_text(race: &Race) -> String {
-    let value = |at: usize| race.singular_values.get(at).map_or("-".into(), |v| format!("{v:.4}"));
-    let mut out = format!(
-        "bandwidth x {}: {} operator; singular values {}, {}, … {}\n",
-        race.gamma_factor,
-        race.operator,
-        value(0),
-        value(1),
-        value(race.singular_values.len().saturating_sub(1))
-    );
-    for (at, goal) in race.goals.iter().enumerate() {
-        let _ = writeln!(
-            out,
-            "{:34}  {:12}  {:>8}  {:>8}  {:>8}  {:>9}  {:>9}  {:>8}  {:>8}",
-            format!("to eta <= {}", goal.eta),
-            "setting",
-            "eta",
-            "residual",
-            "sin(ang)",
-            "seconds",
-            "failures",
-            "speed-up",
-            "[KSVD] s"
-        );
-        race.courses.iter().for_each(|course| out += &course_text(course, at, goal));
-        out += &verdict(race, at, goal);
-    }
-    out
-}
-
-/// One line: the speed-up is that over the fastest randomised solver.
-fn course_text(course: &Course, at: usize, goal: &Goal) -> String {
-    let theirs = METHODS.iter().find(|m| m.name == course.method).and_then(|m| m.paper).zip(goal.paper);
-    let paper = theirs.map_or("-".into(), |(of, figures)| format!("{:.3}", of(&figures)));
-    let Some(reached) = &course.reached[at] else {
-        let best = course.attempts.iter().map(|a| a.accuracy.eta).fold(f64::INFINITY, f64::min);
-        let best = if best.is_finite() { format!(", best eta {best:.1e}") } else { String::new() };
-        let why = course.stopped.as_deref().unwrap_or_default();
-        return format!("{:34}  {:82}  {paper:>8}\n", course.method, format!("not reached{best}: {why}"));
-    };
-    let speedup = goal.randomized_seconds.map_or("-".into(), |s| format!("{:.2}", s / reached.seconds));
-    format!(
-        "{:34}  {:12}  {:8.1e}  {:8.1e}  {:8.1e}  {:>9.4}  {:>9.4}  {speedup:>8}  {paper:>8}\n",
-        course.method,
-        reached.setting,
-        reached.accuracy.eta,
-        reached.accuracy.residual,
-        reached.accuracy.angle_sine,
-        reached.seconds,
-        reached.seconds_with_failures,
-    )
-}
-
-fn verdict(race: &Race, at: usize, goal: &Goal) -> String {
-    let Some(fastest) = goal.fastest else { return format!("no method reached eta <= {}\n", goal.eta) };
-    let time = |name: &str| seconds(&race.courses, name, at).map_or("not reached".into(), |s| format!("{s:.4} s"));
-    let ours = if goal.ours_first { "yes" } else { "no" };
-    let ratio = goal.speedup.map_or("-".into(), |s| format!("{s:.2}"));
-    let paper = goal.paper.map_or("-".into(), |p| format!("{:.2}", p.speedup));
-    format!(
-        "fastest: {fastest}, {}; asymmetric Nyström or our exact solver first: {ours}\n\
-         asymmetric Nyström {}, speed-up over randomized {ratio} ([KSVD] {paper})\n",
-        time(fastest),
-        time(NYSTROM)
-    )
 }
