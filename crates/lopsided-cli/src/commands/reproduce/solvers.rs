@@ -197,7 +197,7 @@ impl Course {
         for (setting, params) in method.rungs(size, problem.reference.rank()) {
             let last = course.attempts.last().map_or(0.0, |a| a.seconds);
             if spent + method.growth() * last > demand.limit {
-                course.stopped = Some(format!("the next attempt would pass {} s", demand.limit));
+                course.stopped = Some(course.out_of_time(demand.limit));
                 return Ok(course);
             }
             let (svd, seconds) = solve(method, problem, &params, &context.run)?;
@@ -221,6 +221,13 @@ impl Course {
         }
         course.stopped = Some("there is no stricter setting".into());
         Ok(course)
+    }
+
+    fn out_of_time(&self, limit: f64) -> String {
+        if self.attempts.is_empty() {
+            return format!("setting up the matrix takes {:.1} s of {limit} s", self.build_seconds);
+        }
+        format!("the next attempt would pass {limit} s")
     }
 }
 
