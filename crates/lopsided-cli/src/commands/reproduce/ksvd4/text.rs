@@ -46,6 +46,7 @@ fn race_text(race: &Race) -> String {
         );
         race.courses.iter().for_each(|course| out += &course_text(course, at, goal));
         out += &verdict(race, at, goal);
+        out += &caution(race, goal.eta).unwrap_or_default();
     }
     out
 }
@@ -85,4 +86,15 @@ fn verdict(race: &Race, at: usize, goal: &Goal) -> String {
         time(fastest),
         time(NYSTROM)
     )
+}
+
+/// Eta weighs vectors by their values, so that one value far above the others may decide alone.
+fn caution(race: &Race, eta: f64) -> Option<String> {
+    let values = &race.singular_values;
+    let rest = 2.0 * values.iter().skip(1).sum::<f64>() / values.len() as f64;
+    (values.len() > 1 && rest <= eta).then(|| {
+        format!(
+            "caution: one right pair of vectors is enough here, all others weigh {rest:.4} together; see sin(ang)\n"
+        )
+    })
 }
