@@ -250,19 +250,19 @@ pub(super) fn text(set: &SetReport) -> String {
         let [nmi, ari, coherence, unit_nmi, unit_coherence] = cells;
         let _ = writeln!(
             out,
-            "{:8}  {nmi}  {ari}  {coherence}       {unit_nmi}  {unit_coherence}       {paper}  {above}",
+            "{:8}  {nmi} {ari} {coherence}      {unit_nmi} {unit_coherence}      {paper}  {above}",
             line.method
         );
     }
     for (method, paper) in &set.printed_only {
-        let _ = writeln!(out, "{method:8}  {:86}{:.2}  {:5.2}", "not computed", paper.nmi, paper.coherence);
+        let _ = writeln!(out, "{method:8}  {:85}{:.2}  {:5.2}", "not computed", paper.nmi, paper.coherence);
     }
     let _ = writeln!(out, "± over {} seeds of {}", set.seeds, set.varies);
     out + &remark(set).unwrap_or_default()
 }
 
 fn spread(s: Spread) -> String {
-    format!("{:.3} ± {:.3}", s.mean, s.deviation)
+    format!("{:14}", format!("{:.3} ± {:.3}", s.mean, s.deviation))
 }
 
 /// Coherences of different numbers of clusters cannot be compared.
