@@ -1,5 +1,9 @@
 //! Plots as inline SVG. Colours and fonts come from the page's style sheet, so that both colour schemes work.
 
+mod lines;
+
+pub(crate) use lines::{Series, file, lines};
+
 use super::escape;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -132,6 +136,11 @@ impl Plot {
     }
 
     fn svg(&self, words: &Words<'_>, marks: &str) -> String {
+        self.svg_at(words, marks, None)
+    }
+
+    /// The plot with these places marked on the horizontal axis, or round ones.
+    fn svg_at(&self, words: &Words<'_>, marks: &str, places: Option<&[f64]>) -> String {
         let (title, about) = (escape(words.title), escape(words.about));
         let (middle, centre) =
             (pixel(f64::midpoint(LEFT, WIDTH - RIGHT)), pixel(f64::midpoint(TOP, self.height - BOTTOM)));
@@ -145,15 +154,15 @@ impl Plot {
              <text x=\"{middle}\" y=\"{foot}\" text-anchor=\"middle\">{across}</text>\
              <text x=\"14\" y=\"{centre}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {centre})\">{up}</text>\n\
              {marks}\n</svg>",
-            self.grid()
+            self.grid(&places.map_or_else(|| self.x.ticks(), labelled))
         )
     }
 
-    fn grid(&self) -> String {
+    fn grid(&self, across: &[(f64, String)]) -> String {
         let (left, right, top, foot) = (LEFT, WIDTH - RIGHT, TOP, self.height - BOTTOM);
         let (mut lines, mut labels) = (String::new(), String::new());
-        for (at, label) in self.x.ticks() {
-            let (x, y) = (pixel(self.px(at)), foot + 17.0);
+        for (at, label) in across {
+            let (x, y) = (pixel(self.px(*at)), foot + 17.0);
             if !matches!(self.x.scale, Scale::Count) {
                 let _ = write!(lines, "M{x} {top}V{foot}");
             }
@@ -238,6 +247,14 @@ fn log_ticks(lo: f64, hi: f64) -> Vec<(f64, String)> {
     let (first, last) = (lo.log10().ceil() as i32, hi.log10().floor() as i32);
     let step = ((last - first) / 6 + 1) as usize;
     (first..=last).step_by(step).map(|e| (10f64.powi(e), format!("10{}", superscript(e)))).collect()
+}
+
+/// Places with themselves as labels.
+fn labelled(places: &[f64]) -> Vec<(f64, String)> {
+    places
+        .iter()
+        .map(|&at| (at, if (1e-3..1e6).contains(&at) { at.to_string() } else { format!("{at:.0e}") }))
+        .collect()
 }
 
 /// A tick label with the digits that tell multiples of `step` apart.

@@ -10,6 +10,7 @@ mod other_commands;
 mod real_data;
 mod reproduce;
 mod stream;
+mod tables;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

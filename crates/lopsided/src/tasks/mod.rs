@@ -1,5 +1,6 @@
 //! What embeddings are for: classifying nodes, reconstructing and predicting links, predicting the target of a table, measured alike for every method.
 
+mod accuracy;
 mod classify;
 mod hold_out;
 mod links;
@@ -8,6 +9,7 @@ mod search;
 mod summary;
 mod tables;
 
+pub use accuracy::{Accuracy, Reference};
 pub use classify::{Choice, Grid, NodeClassification, Trial};
 pub use hold_out::{HoldOut, HoldOutScore};
 pub use links::{Reconstruction, reconstruct};

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 /// Penalties of the tuned protocol; the first is the paper's.
-const PENALTIES: [f64; 4] = [1.0, 4.0, 16.0, 64.0];
+pub(super) const PENALTIES: [f64; 7] = [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0];
 /// Powers of Σ that rank the neighbours.
 const POWERS: [f64; 3] = [0.0, 0.5, 1.0];
 

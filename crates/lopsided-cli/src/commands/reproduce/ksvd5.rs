@@ -1,5 +1,6 @@
 //! \[KSVD\] Table 5: SVD after a nonlinear map of the rows against KSVD, both with the polynomial kernel of degree 2.
 
+use super::ksvd1::PENALTIES;
 use super::paper::ablation_figures;
 use super::sets::{Folder, GraphSet};
 use super::{Settings, tell};
@@ -7,13 +8,11 @@ use crate::context::Context;
 use anyhow::Result;
 use lopsided::kernel::KernelSpec;
 use lopsided::tasks::{Grid, Measure, Spread, TablePrediction, summarize};
-use lopsided::{Dataset, Features, KernelSvd, Kpca, LinearSvd, Samples, Side, Target};
+use lopsided::{Compat, Compatibility, Dataset, Features, KernelSvd, Kpca, Target};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-/// Penalties to choose from on graphs, those of ksvd-1.
-const NODE_PENALTIES: [f64; 4] = [1.0, 4.0, 16.0, 64.0];
 /// Penalties to choose from on tables; the largest leaves values unshrunk.
 const TABLE_PENALTIES: [f64; 5] = [1.0, 10.0, 100.0, 1e3, 1e5];
 
@@ -53,7 +52,7 @@ fn graph(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetR
     let rank = settings.rank.min(samples);
     let mut methods = Vec::new();
     for (method, features) in embeddings(&set.data, &set.data, rank, settings, context)? {
-        let grid = Grid { ranks: vec![rank], penalties: NODE_PENALTIES.to_vec() };
+        let grid = Grid { ranks: vec![rank], penalties: PENALTIES.to_vec() };
         let trials = settings.protocol().evaluate(&features, &set.codes, &[grid], &context.run)?;
         methods.push(Line { method, rank: features.rank(), score: summarize(&[trials], 0).micro_f1, paper: None });
     }
@@ -66,7 +65,7 @@ fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetR
     let (data, target): (Dataset<f64>, Target) = folder.table()?;
     let samples = data.x.count();
     let rank = settings.rank.min(samples).min(data.x.width());
-    let aligned = aligned(&data, context)?;
+    let aligned = Dataset::from_matrix_with(data.x.clone(), &Compatibility::new(Compat::Pca), &context.run)?;
     let protocol = settings.protocol();
     let task = TablePrediction {
         train_share: protocol.train_share,
@@ -82,13 +81,6 @@ fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetR
     }
     let (name, seconds) = (folder.name.clone(), start.elapsed().as_secs_f64());
     Ok(SetReport { name, samples, rank, measure: Measure::of(&target), methods, seconds })
-}
-
-/// Rows and columns of A = U·S·Vᵀ in the same coordinates: U·S and V·S, the aligned PCA of \[KSVD\] Remark 2.3.
-fn aligned(data: &Dataset<f64>, context: &Context) -> lopsided::Result<Dataset<f64>> {
-    let svd = LinearSvd::new(data.x.count().min(data.x.width())).fit(data, &context.run)?;
-    let side = |side| Samples::Dense(svd.scaled(side, 1.0));
-    Ok(Dataset::two_sided(side(Side::Row), side(Side::Col)))
 }
 
 /// U of φ(A), whose Gram matrix is the polynomial kernel over the rows twice; and U of the kernel of rows against columns.

@@ -2,7 +2,7 @@
 
 use super::paper::large_figures;
 use super::sets::{self, Folder};
-use super::{Settings, data_folder, over_sets, show, tell};
+use super::{Kind, Settings, data_folder, over_sets, show, tell};
 use crate::args::ReproduceArgs;
 use crate::commands::Outcome;
 use crate::context::Context;
@@ -20,9 +20,6 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
-
-/// Components, unless the user says otherwise: U and V are all that is held of the table.
-const RANK: usize = 50;
 
 /// Everything about one set. The fields are those of `--json`.
 #[derive(Serialize)]
@@ -71,12 +68,14 @@ struct Choice {
     scores: Vec<HoldOutScore>,
 }
 
+const KIND: Kind = Kind { table: "ksvd-7", fits: Folder::has_svmlight, needs: "an svmlight file" };
+
 /// The table over all sets, or over one that is made for it.
 pub(super) fn run(args: &ReproduceArgs, settings: &Settings, context: &Context) -> Result<Outcome> {
-    let settings = Settings { rank: args.rank.unwrap_or(RANK), folds: 1, ..settings.clone() };
+    let settings = Settings { folds: 1, ..settings.clone() };
     let Some(table) = &args.generate else {
         let folders = sets::folders(&data_folder(args)?, &args.only)?;
-        return show(&over_sets("ksvd-7", &folders, Folder::has_svmlight, &settings, context, set)?, text, context);
+        return show(&over_sets(&KIND, &folders, &settings, context, set)?, text, context);
     };
     let temporary = tempfile::tempdir().map_err(|e| Error::io("temporary folder", e))?;
     let folder = args.out.clone().unwrap_or_else(|| temporary.path().join("generated"));
@@ -84,7 +83,7 @@ pub(super) fn run(args: &ReproduceArgs, settings: &Settings, context: &Context) 
     tell(context, "making the table");
     generate(&TopicTable { seed: context.global.seed, ..table.clone() }, &folder.join("data.svm"), &context.run)?;
     let folders = [sets::folder(folder)];
-    show(&over_sets("ksvd-7", &folders, Folder::has_svmlight, &settings, context, set)?, text, context)
+    show(&over_sets(&KIND, &folders, &settings, context, set)?, text, context)
 }
 
 fn generate(table: &TopicTable, path: &Path, run: &Run) -> lopsided::Result<()> {

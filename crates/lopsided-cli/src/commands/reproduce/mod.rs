@@ -1,11 +1,15 @@
 //! `lopsided reproduce`: tables of the papers on the sets of a data folder.
 
+mod figures;
 mod ksvd1;
+mod ksvd2;
+mod ksvd4;
 mod ksvd5;
 mod ksvd7;
 mod methods;
 mod paper;
 mod sets;
+mod solvers;
 
 use super::Outcome;
 use crate::args::{PaperTable, ReproduceArgs};
@@ -35,15 +39,19 @@ struct Settings {
     /// Of ksvd-7.
     landmarks: usize,
     compat_width: usize,
+    col_clusters: Option<usize>,
+    /// Accuracies to reach, descending.
+    etas: Vec<f64>,
+    /// Seconds for one method.
+    limit: f64,
+    out: Option<PathBuf>,
 }
 
 impl Settings {
     fn new(args: &ReproduceArgs) -> lopsided::Result<Self> {
-        let (rank, trials, folds) = if args.quick { (100, 2, 2) } else { (1000, 10, args.folds) };
-        let mut factors = args.gamma_factors.clone();
-        if let Some(bad) = factors.iter().find(|k| !(k.is_finite() && **k > 0.0)) {
-            return Err(Error::param("gamma-factors", bad, "numbers above 0"));
-        }
+        let (rank, trials, factors, etas) = defaults(args.table, args.quick);
+        let folds = if args.quick { 2 } else { args.folds };
+        let mut factors = positive("gamma-factors", &args.gamma_factors, factors)?;
         if args.quick {
             factors.truncate(1);
         }
@@ -55,11 +63,39 @@ impl Settings {
                 "1 component, 1 trial and 2 folds or more",
             ));
         }
-        let reconstruction = !args.no_reconstruction;
+        let mut etas = positive("eta", &args.eta, etas)?;
+        etas.sort_by(|a, b| b.total_cmp(a));
+        positive("limit", &[args.limit], &[])?;
         let streamed = if args.quick { 200 } else { 1000 };
-        let (landmarks, compat_width) = (args.landmarks.unwrap_or(streamed), args.compat_width.unwrap_or(streamed));
-        let solver = args.solver.clone();
-        Ok(Settings { trials, rank, folds, factors, solver, reconstruction, landmarks, compat_width })
+        Ok(Settings {
+            trials,
+            rank,
+            folds,
+            factors,
+            solver: args.solver.clone(),
+            reconstruction: !args.no_reconstruction,
+            landmarks: args.landmarks.unwrap_or(streamed),
+            compat_width: args.compat_width.unwrap_or(streamed),
+            col_clusters: args.col_clusters,
+            etas,
+            limit: args.limit,
+            out: args.out.clone(),
+        })
+    }
+
+    /// Makes the folder for figures or a made table, before any work.
+    fn prepare_out(&self, args: &ReproduceArgs) -> lopsided::Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        let makes_files = match args.table {
+            PaperTable::Ksvd4 | PaperTable::Ksvd6 => true,
+            PaperTable::Ksvd7 => args.generate.is_some(),
+            _ => false,
+        };
+        if !makes_files {
+            let allowed = "left out: only ksvd-4, ksvd-6 and ksvd-7 --generate write files";
+            return Err(Error::param("out", out.display(), allowed));
+        }
+        std::fs::create_dir_all(out).map_err(|e| Error::io(out, e))
     }
 
     /// The solver for so many samples. Features need no six digits, so large matrices get a few passes only.
@@ -95,18 +131,61 @@ struct Report<S> {
     seconds: f64,
 }
 
+/// Rank, trials, bandwidth factors and accuracies of a table.
+fn defaults(table: PaperTable, quick: bool) -> (usize, usize, &'static [f64], &'static [f64]) {
+    let few = |trials| if quick { 2 } else { trials };
+    match table {
+        PaperTable::Ksvd1 | PaperTable::Ksvd5 => (if quick { 100 } else { 1000 }, few(10), &[2.0, 5.0, 10.0], &[]),
+        PaperTable::Ksvd2 => (20, few(5), &[1.0], &[]),
+        PaperTable::Ksvd4 => (20, few(3), &[1.0, 0.5], &[0.1]),
+        PaperTable::Ksvd6 => (20, few(3), &[1.0, 0.5], &[0.1, 0.01]),
+        PaperTable::Ksvd7 => (50, few(10), &[2.0, 5.0, 10.0], &[]),
+    }
+}
+
+/// The numbers a user gave, or the default; all of them above 0.
+fn positive(name: &'static str, given: &[f64], default: &[f64]) -> lopsided::Result<Vec<f64>> {
+    let values = if given.is_empty() { default } else { given };
+    match values.iter().find(|v| !(v.is_finite() && **v > 0.0)) {
+        Some(bad) => Err(Error::param(name, bad, "a number above 0")),
+        None => Ok(values.to_vec()),
+    }
+}
+
+/// What a table is computed on.
+struct Kind {
+    table: &'static str,
+    fits: fn(&Folder) -> bool,
+    needs: &'static str,
+}
+
+const GRAPHS: &str = "edges.csv and labels.csv";
+
 /// Computes the table.
 pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
     let settings = Settings::new(args)?;
+    settings.prepare_out(args)?;
     let folders = || data_folder(args).and_then(|data| sets::folders(&data, &args.only));
+    let graphs = |table| Kind { table, fits: Folder::has_graph, needs: GRAPHS };
     match args.table {
         PaperTable::Ksvd1 => {
-            let report = over_sets("ksvd-1", &folders()?, Folder::has_graph, &settings, context, ksvd1::set)?;
+            let report = over_sets(&graphs("ksvd-1"), &folders()?, &settings, context, ksvd1::set)?;
             show(&report, ksvd1::text, context)
         }
+        PaperTable::Ksvd2 => {
+            let kind = Kind { table: "ksvd-2", fits: Folder::has_matrix, needs: "features.mtx and labels.csv" };
+            let report = over_sets(&kind, &folders()?, &settings, context, ksvd2::set)?;
+            show(&report, ksvd2::text, context)
+        }
+        PaperTable::Ksvd4 | PaperTable::Ksvd6 => {
+            let table = if args.table == PaperTable::Ksvd4 { "ksvd-4" } else { "ksvd-6" };
+            let report = over_sets(&graphs(table), &folders()?, &settings, context, ksvd4::set)?;
+            show(&report, ksvd4::text, context)
+        }
         PaperTable::Ksvd5 => {
-            let fit = |folder: &Folder| folder.has_graph() || folder.has_table();
-            let report = over_sets("ksvd-5", &folders()?, fit, &settings, context, ksvd5::set)?;
+            let fits = |folder: &Folder| folder.has_graph() || folder.has_table();
+            let kind = Kind { table: "ksvd-5", fits, needs: "edges.csv and labels.csv, or data.csv" };
+            let report = over_sets(&kind, &folders()?, &settings, context, ksvd5::set)?;
             show(&report, ksvd5::text, context)
         }
         PaperTable::Ksvd7 => ksvd7::run(args, &settings, context),
@@ -123,15 +202,14 @@ type OnSet<S> = fn(&Folder, &Settings, &Context) -> Result<S>;
 
 /// Runs over all folders with the right files; a set that fails is reported and left out.
 fn over_sets<S>(
-    table: &'static str,
+    kind: &Kind,
     folders: &[Folder],
-    fit: impl Fn(&Folder) -> bool,
     settings: &Settings,
     context: &Context,
     on_set: OnSet<S>,
 ) -> Result<Report<S>> {
     let (mut sets, mut skipped) = (Vec::new(), Vec::new());
-    for folder in folders.iter().filter(|folder| fit(folder)) {
+    for folder in folders.iter().filter(|folder| (kind.fits)(folder)) {
         match on_set(folder, settings, context) {
             Ok(set) => sets.push(set),
             Err(error) if is_interruption(&error) => return Err(error),
@@ -144,15 +222,11 @@ fn over_sets<S>(
     }
     if sets.is_empty() {
         let found = if skipped.is_empty() { "no set of the right kind" } else { "no set that can be used" };
-        return Err(Error::param(
-            "data",
-            found,
-            "a folder with a folder per set, each with edges.csv and labels.csv, for ksvd-5 also data.csv, for ksvd-7 an svmlight file",
-        )
-        .into());
+        let allowed = format!("for {} a folder with a folder per set, each with {}", kind.table, kind.needs);
+        return Err(Error::param("data", found, allowed).into());
     }
     let Settings { trials, folds, .. } = *settings;
-    Ok(Report { table, seed: context.run.seed, trials, folds, sets, skipped, seconds: context.seconds() })
+    Ok(Report { table: kind.table, seed: context.run.seed, trials, folds, sets, skipped, seconds: context.seconds() })
 }
 
 fn is_interruption(error: &anyhow::Error) -> bool {

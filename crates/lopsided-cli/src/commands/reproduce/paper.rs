@@ -85,6 +85,46 @@ const TABLE_5: [(&str, [f64; 2]); 9] = [
 /// Set; AUROC of KPCA and KSVD (Table 7).
 const TABLE_7: [(&str, [f64; 2]); 3] =
     [("amazoncat13k", [0.51, 0.55]), ("avazu", [0.52, 0.67]), ("criteo", [0.54, 0.63])];
+/// What the paper reports of one method on one matrix (Tables 2 and 9).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct BiclusterFigures {
+    pub(super) nmi: f64,
+    pub(super) coherence: f64,
+    /// Clusters of the columns that the coherence is for.
+    pub(super) col_clusters: usize,
+}
+
+const BICLUSTERING: [&str; 5] = ["SVD", "KPCA", "KSVD", "BCOT", "EBC"];
+
+/// Set; clusters of columns; for SVD, KPCA, KSVD, BCOT, EBC: NMI, coherence.
+type Matrix = (&'static str, usize, [[f64; 2]; 5]);
+
+const TABLE_2: [Matrix; 4] = [
+    ("acm", 18, [[0.58, 0.21], [0.59, 0.28], [0.68, 0.32], [0.38, 0.27], [0.62, 0.20]]),
+    ("dblp", 2, [[0.09, -0.06], [0.26, 0.17], [0.28, 0.21], [0.27, 0.22], [0.15, 0.21]]),
+    ("pubmed", 3, [[0.31, 0.42], [0.29, 0.51], [0.33, 0.54], [0.16, 0.54], [0.19, 0.56]]),
+    ("wiki", 23, [[0.39, 0.42], [0.46, 0.57], [0.48, 0.64], [0.48, 0.64], [0.47, 0.63]]),
+];
+
+/// What the paper reports of the solvers on one graph at one accuracy (Tables 4 and 6).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct SolverFigures {
+    pub(super) tsvd: f64,
+    pub(super) rsvd: f64,
+    pub(super) symmetric_nystrom: f64,
+    pub(super) nystrom: f64,
+    /// RSVD over asymmetric Nyström.
+    pub(super) speedup: f64,
+}
+
+/// Set; bandwidth factor; seconds of TSVD, RSVD, symmetric and asymmetric Nyström to η ≤ 0.1; likewise to 0.01.
+type Times = (&'static str, f64, [[f64; 5]; 2]);
+
+const TABLE_6: [Times; 3] = [
+    ("cora", 1.0, [[0.841, 0.274, 0.673, 0.160, 1.71], [0.841, 0.313, 0.681, 0.225, 1.39]]),
+    ("citeseer", 1.0, [[0.568, 0.290, 0.214, 0.136, 2.14], [0.568, 0.396, 0.425, 0.239, 1.66]]),
+    ("pubmed", 0.5, [[9.223, 4.577, 44.914, 0.141, 32.51], [9.223, 5.209, 53.297, 0.590, 8.83]]),
+];
 
 /// Names in lower case without signs, so that `twitch_pt` is TwitchPT.
 fn plain(name: &str) -> String {
@@ -109,6 +149,23 @@ pub(super) fn large_figures(set: &str) -> Option<[f64; 2]> {
     TABLE_7.iter().find(|(name, _)| *name == plain(set)).map(|(_, figures)| *figures)
 }
 
+/// Table 2 of the paper; KSVD with any kernel is its KSVD.
+pub(super) fn bicluster_figures(set: &str, method: &str) -> Option<BiclusterFigures> {
+    let row = BICLUSTERING.iter().position(|name| method.split_whitespace().next() == Some(name))?;
+    let (_, col_clusters, rows) = TABLE_2.iter().find(|(name, ..)| *name == plain(set))?;
+    let [nmi, coherence] = rows[row];
+    Some(BiclusterFigures { nmi, coherence, col_clusters: *col_clusters })
+}
+
+/// Tables 4 and 6 of the paper, for the bandwidths and accuracies it has.
+pub(super) fn solver_figures(set: &str, factor: f64, eta: f64) -> Option<SolverFigures> {
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    let (.., rows) = TABLE_6.iter().find(|(name, k, _)| *name == plain(set) && close(*k, factor))?;
+    let row = [0.1, 0.01].iter().position(|e| close(*e, eta))?;
+    let [tsvd, rsvd, symmetric_nystrom, nystrom, speedup] = rows[row];
+    Some(SolverFigures { tsvd, rsvd, symmetric_nystrom, nystrom, speedup })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +177,8 @@ mod tests {
         assert_eq!(node_figures("unknown", "KPCA"), None);
         assert_eq!(ablation_figures("cora"), None);
         assert_eq!(large_figures("AmazonCat-13K"), Some([0.51, 0.55]));
+        assert_eq!(bicluster_figures("ACM", "KSVD RBF").map(|f| f.col_clusters), Some(18));
+        assert_eq!(solver_figures("pubmed", 0.5, 0.01).map(|f| f.speedup), Some(8.83));
+        assert_eq!(solver_figures("pubmed", 1.0, 0.01), None);
     }
 }

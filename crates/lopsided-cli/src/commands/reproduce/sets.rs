@@ -26,6 +26,14 @@ pub(super) struct GraphSet {
     pub(super) notes: Vec<String>,
 }
 
+/// A matrix whose rows have classes.
+pub(super) struct MatrixSet {
+    pub(super) samples: Samples<f64>,
+    pub(super) codes: Vec<Option<u32>>,
+    pub(super) classes: usize,
+    pub(super) notes: Vec<String>,
+}
+
 impl GraphSet {
     /// Nodes with a class.
     pub(super) fn labelled(&self) -> usize {
@@ -47,7 +55,7 @@ pub(super) fn folders(data: &Path, only: &[String]) -> Result<Vec<Folder>> {
         }
     }
     let own = folder(data.to_path_buf());
-    if own.has_graph() || own.has_table() || own.has_svmlight() {
+    if own.has_graph() || own.has_table() || own.has_matrix() || own.has_svmlight() {
         found.push(own);
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -87,6 +95,15 @@ impl Folder {
         files.filter(|path| path.is_file() && is_svmlight(path)).min()
     }
 
+    /// Whether there are a matrix and classes of its rows.
+    pub(super) fn has_matrix(&self) -> bool {
+        self.matrix_file().is_some() && self.file(&["labels.csv"]).is_some()
+    }
+
+    fn matrix_file(&self) -> Option<PathBuf> {
+        self.file(&["features.mtx", "features.npy"])
+    }
+
     fn links_file(&self) -> Option<PathBuf> {
         self.file(&["edges.csv", "edges.tsv", "edges.txt"])
     }
@@ -105,6 +122,24 @@ impl Folder {
         let Input::Table(table) = read::<f64>(&file, &options)? else { return Err(missing("table").into()) };
         let (_, target) = table.target.ok_or_else(|| missing("target column"))?;
         Ok((Dataset::new(Samples::Dense(standardized(table.samples.as_ref()))), measured(target)))
+    }
+
+    /// Reads the matrix and the classes of its rows.
+    pub(super) fn matrix(&self) -> anyhow::Result<MatrixSet> {
+        let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
+        let labels_file = self.file(&["labels.csv"]).ok_or_else(|| missing("labels.csv"))?;
+        let file = self.matrix_file().ok_or_else(|| missing("features.mtx"))?;
+        let Input::Table(table) = read::<f64>(&file, &ReadOptions::default())? else {
+            return Err(missing("matrix").into());
+        };
+        table.samples.check_finite(&file.display().to_string())?;
+        let labels = read_labels(&labels_file)?;
+        let data = Dataset::new(table.samples);
+        let Target::Classes { names, codes } = input::classes(&labels_file, &data, &labels)? else {
+            return Err(missing("classes").into());
+        };
+        let notes = table.notes.into_iter().chain(several_labels(&labels)).collect();
+        Ok(MatrixSet { samples: data.x, codes, classes: names.len(), notes })
     }
 
     /// Reads links and classes.
