@@ -6,7 +6,7 @@ mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
-pub(crate) use reproduce::{PaperTable, ReproduceArgs};
+pub(crate) use reproduce::{LearningArgs, PaperTable, ReproduceArgs};
 
 use crate::memory;
 use clap::{Args, Parser, Subcommand, ValueEnum};

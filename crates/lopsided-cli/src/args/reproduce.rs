@@ -1,6 +1,7 @@
 //! Options of `reproduce`.
 
 use clap::{Args, ValueEnum};
+use lopsided::{KernelSvd, LearnedCompat};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -30,6 +31,11 @@ pub(crate) struct ReproduceArgs {
     /// Solver; by default exact up to 4000 nodes, a few passes of randomized beyond.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
+    /// Most rows to learn from in a table of ksvd-3; of larger tables a random part is taken.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) max_rows: usize,
+    #[command(flatten)]
+    pub(crate) learning: LearningArgs,
     /// Leave the reconstruction of links out.
     #[arg(long)]
     pub(crate) no_reconstruction: bool,
@@ -38,12 +44,43 @@ pub(crate) struct ReproduceArgs {
     pub(crate) quick: bool,
 }
 
+/// How a compatibility matrix is learned.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Learned compatibility")]
+pub(crate) struct LearningArgs {
+    /// How far an entry of the matrix moves with a batch, relative to the size of its entries. Default: 0.01.
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    pub(crate) learning_rate: Option<f64>,
+    /// Passes over the rows, at most. Default: 100.
+    #[arg(long, value_name = "N")]
+    pub(crate) epochs: Option<usize>,
+    /// Rows per step. Default: 64.
+    #[arg(long, value_name = "N")]
+    pub(crate) batch: Option<usize>,
+}
+
+impl LearningArgs {
+    /// The learner with these settings.
+    pub(crate) fn learner(&self, machine: KernelSvd) -> LearnedCompat {
+        let usual = LearnedCompat::new(machine);
+        LearnedCompat {
+            learning_rate: self.learning_rate.unwrap_or(usual.learning_rate),
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            batch: self.batch.unwrap_or(usual.batch),
+            ..usual
+        }
+    }
+}
+
 /// Tables that can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaperTable {
     /// Node classification and graph reconstruction, \[KSVD\] Table 1.
     #[value(name = "ksvd-1")]
     Ksvd1,
+    /// Compatibility matrices on tables, the learned one among them, \[KSVD\] Table 3.
+    #[value(name = "ksvd-3")]
+    Ksvd3,
     /// Nonlinear features + SVD against KSVD, \[KSVD\] Table 5.
     #[value(name = "ksvd-5")]
     Ksvd5,
@@ -54,5 +91,5 @@ const HELP: &str = "Examples:
   lopsided reproduce ksvd-1 --data data --quick --json
 
 ksvd-1 runs on every folder of DIR with a list of links (edges.csv) and classes (labels.csv),
-ksvd-5 also on those with a table (data.csv, last column the target). All of them may be gzipped.
+ksvd-3 on every folder with a table, ksvd-5 also on those with a table (data.csv, last column the target). All of them may be gzipped.
 Sets that cannot be used are named and left out.";

@@ -1,13 +1,14 @@
 //! `lopsided reproduce`: tables of the papers on the sets of a data folder.
 
 mod ksvd1;
+mod ksvd3;
 mod ksvd5;
 mod methods;
 mod paper;
 mod sets;
 
 use super::Outcome;
-use crate::args::{PaperTable, ReproduceArgs};
+use crate::args::{LearningArgs, PaperTable, ReproduceArgs};
 use crate::context::Context;
 use crate::talk;
 use anyhow::Result;
@@ -31,11 +32,14 @@ struct Settings {
     factors: Vec<f64>,
     solver: Option<String>,
     reconstruction: bool,
+    max_rows: usize,
+    learning: LearningArgs,
 }
 
 impl Settings {
     fn new(args: &ReproduceArgs) -> lopsided::Result<Self> {
         let (rank, trials, folds) = if args.quick { (100, 2, 2) } else { (1000, 10, args.folds) };
+        let rank = if args.table == PaperTable::Ksvd3 { ksvd3::RANK } else { rank };
         let mut factors = args.gamma_factors.clone();
         if let Some(bad) = factors.iter().find(|k| !(k.is_finite() && **k > 0.0)) {
             return Err(Error::param("gamma-factors", bad, "numbers above 0"));
@@ -52,7 +56,8 @@ impl Settings {
             ));
         }
         let reconstruction = !args.no_reconstruction;
-        Ok(Settings { trials, rank, folds, factors, solver: args.solver.clone(), reconstruction })
+        let (solver, learning) = (args.solver.clone(), args.learning.clone());
+        Ok(Settings { trials, rank, folds, factors, solver, reconstruction, max_rows: args.max_rows, learning })
     }
 
     /// The solver for so many samples. Features need no six digits, so large matrices get a few passes only.
@@ -96,6 +101,11 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
         PaperTable::Ksvd1 => {
             let report = over_sets("ksvd-1", &folders, Folder::has_graph, &settings, context, ksvd1::set)?;
             show(&report, ksvd1::text, context)
+        }
+        PaperTable::Ksvd3 => {
+            let report = over_sets("ksvd-3", &folders, Folder::has_table, &settings, context, ksvd3::set)?;
+            show(&report, ksvd3::text, context)?;
+            ksvd3::show_verdict(&report.sets, context)
         }
         PaperTable::Ksvd5 => {
             let fit = |folder: &Folder| folder.has_graph() || folder.has_table();

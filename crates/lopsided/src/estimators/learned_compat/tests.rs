@@ -1,0 +1,4 @@
+use super::*;
+
+#[test]
+fn settings_out_of_range_are_refused() {}

@@ -1,0 +1,204 @@
+use super::adam::Adam;
+use super::head::Head;
+use super::kernel_rows::Differentiable;
+use super::sides::Sides;
+use super::supervision::Supervision;
+use super::{LearnedCompat, LearningStep};
+use crate::dataset::Maps;
+use crate::error::{Error, Result};
+use crate::estimators::{KernelSvd, KernelSvdModel};
+use crate::linalg;
+use crate::operator::TILE;
+use crate::random;
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use crate::watch::Progress;
+use faer::{Mat, MatRef};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Stream of the order of the rows.
+const STREAM: u64 = 61;
+/// A loss so many times that of the start has run away.
+const RUNAWAY: f64 = 1e3;
+/// Singular values below this share of the first do not make features larger any more.
+const FLOOR: f64 = 1e-2;
+
+/// Everything that stays the same while a compatibility matrix is learned.
+pub(super) struct Training<'a, T> {
+    pub(super) settings: &'a LearnedCompat,
+    /// With the gamma of the start.
+    pub(super) machine: KernelSvd,
+    pub(super) kernel: Differentiable<T>,
+    pub(super) sides: Sides<T>,
+    pub(super) supervision: Supervision,
+}
+
+/// What is held fixed within an epoch, and the head on top of it.
+struct Frame<T> {
+    /// V·Σ⁻¹·√n: features k(x, Z̃)·V·Σ⁻¹·√n have mean square 1.
+    projection: Mat<T>,
+    head: Head,
+}
+
+/// The map that was chosen, and the way there.
+pub(super) struct Chosen<T> {
+    pub(super) maps: Maps<T>,
+    pub(super) epoch: usize,
+    pub(super) curve: Vec<LearningStep>,
+}
+
+impl<T: Scalar> Training<'_, T> {
+    /// The numbered steps are those of [`LearnedCompat`].
+    pub(super) fn learn(&self, mut maps: Maps<T>, run: &Run) -> Result<Chosen<T>> {
+        let mut optimizer = Optimizer::new(&maps, self.settings.learning_rate);
+        let mut rng = random::generator(run.seed, STREAM);
+        let mut chosen = Chosen { maps: maps.clone(), epoch: 0, curve: Vec::new() };
+        for epoch in 0..=self.settings.epochs {
+            let (done, total) = (epoch as u64, self.settings.epochs as u64);
+            run.watch.report(Progress { stage: "learning the compatibility matrix", done, total, residual: None })?;
+            let (mut frame, step) = self.refresh(&maps, &chosen, run)?;
+            if chosen.curve.last().is_none_or(|last| step.validation < last.best) {
+                (chosen.maps, chosen.epoch) = (maps.clone(), epoch);
+            }
+            chosen.curve.push(step);
+            if epoch == self.settings.epochs || epoch - chosen.epoch >= self.settings.patience {
+                break;
+            }
+            self.pass(&mut maps, &mut frame, &mut optimizer, (&chosen, &mut rng))?;
+            run.watch.check()?;
+        }
+        Ok(chosen)
+    }
+
+    /// Steps 1 to 3: V and Σ of the present map, the best head for them, and what both are worth.
+    fn refresh(&self, maps: &Maps<T>, so_far: &Chosen<T>, run: &Run) -> Result<(Frame<T>, LearningStep)> {
+        let epoch = so_far.curve.len();
+        let fitted = self.machine.fit(self.sides.dataset(maps), run);
+        let model = fitted.map_err(|error| match error {
+            Error::NotFinite { .. } | Error::Singular { .. } if epoch > 0 => {
+                self.diverged(epoch, "the images of rows and columns are not finite".into())
+            }
+            other => other,
+        })?;
+        if epoch > 0 && model.singular_values().len() < self.machine.rank {
+            return Err(self.diverged(epoch, "the kernel matrix has vanished".into()));
+        }
+        let projection = projection(&model);
+        let features = |rows: &[usize]| self.features(maps, rows, projection.as_ref());
+        let Supervision { train, loss, .. } = &self.supervision;
+        let (x, y) = (features(train)?, self.supervision.of(train));
+        let head = Head::fit(&x, &y, *loss)?;
+        let judges = self.supervision.judges();
+        let judged = head.errors(&features(judges)?, self.supervision.of(judges).as_ref()).1;
+        let best = so_far.curve.last().map_or(judged, |last| last.best.min(judged));
+        let step = LearningStep { epoch, train: head.errors(&x, y.as_ref()).1, validation: judged, best };
+        self.check(so_far, step.train.max(step.validation))?;
+        Ok((Frame { projection, head }, step))
+    }
+
+    /// Step 4: one step of map and head for each batch.
+    fn pass(
+        &self,
+        maps: &mut Maps<T>,
+        frame: &mut Frame<T>,
+        optimizer: &mut Optimizer<T>,
+        (so_far, rng): (&Chosen<T>, &mut ChaCha8Rng),
+    ) -> Result<()> {
+        let mut order = self.supervision.train.clone();
+        order.shuffle(rng);
+        let shape = (frame.head.weights.nrows(), frame.head.weights.ncols());
+        let mut of_head = Adam::new(shape, self.settings.learning_rate);
+        for batch in order.chunks(self.settings.batch) {
+            let (gradient, by_head, loss) = self.gradient(maps, frame, batch)?;
+            self.check(so_far, loss)?;
+            optimizer.step(maps, &gradient);
+            of_head.step(&mut frame.head.weights, &by_head);
+        }
+        Ok(())
+    }
+
+    /// ∂L/∂C and ∂L/∂head of the mean loss L of a batch, and L itself.
+    fn gradient(&self, maps: &Maps<T>, frame: &Frame<T>, batch: &[usize]) -> Result<(Maps<T>, Mat<f64>, f64)> {
+        let raw = self.sides.select(batch);
+        let (x, z) = (Sides::image(maps, raw.clone()), self.sides.columns(maps));
+        let rows = self.kernel.rows(x.as_ref(), z.as_ref())?;
+        let features = with_ones(&linalg::mul(rows.g.as_ref(), frame.projection.as_ref()));
+        let (errors, loss) = frame.head.errors(&features, self.supervision.of(batch).as_ref());
+        let errors = faer::Scale(1.0 / batch.len() as f64) * errors;
+        let by_head = linalg::transpose_mul(features.as_ref(), errors.as_ref());
+        let rank = frame.projection.ncols();
+        let by_features = linalg::mul(errors.as_ref(), frame.head.weights.subrows(0, rank).transpose());
+        let by_features = Mat::from_fn(batch.len(), rank, |i, k| T::of(by_features[(i, k)]));
+        let by_g = linalg::mul(by_features.as_ref(), frame.projection.transpose());
+        let (by_x, by_z) = rows.backward(by_g);
+        Ok((self.sides.gradient(maps, &raw, &by_x, &by_z), by_head, loss))
+    }
+
+    /// k(x, Z̃)·projection of some rows, and a column of ones. Centring would add a constant to each feature: nothing to a
+    /// head with a constant of its own.
+    fn features(&self, maps: &Maps<T>, rows: &[usize], projection: MatRef<'_, T>) -> Result<Mat<f64>> {
+        let z = self.sides.columns(maps);
+        let mut out = Mat::zeros(rows.len(), projection.ncols());
+        for (at, tile) in rows.chunks(TILE).enumerate() {
+            let x = Sides::image(maps, self.sides.select(tile));
+            let g = self.kernel.rows(x.as_ref(), z.as_ref())?.g;
+            out.as_mut().subrows_mut(at * TILE, tile.len()).copy_from(linalg::mul(g.as_ref(), projection));
+        }
+        Ok(with_ones(&out))
+    }
+
+    fn check(&self, so_far: &Chosen<T>, loss: f64) -> Result<()> {
+        let start = so_far.curve.first().map_or(loss, |first| first.train);
+        if loss.is_finite() && loss <= RUNAWAY * start.max(f64::EPSILON) {
+            return Ok(());
+        }
+        Err(self.diverged(so_far.curve.len(), format!("the loss is {loss:.3e} after {start:.3e} at the start")))
+    }
+
+    fn diverged(&self, epoch: usize, reason: String) -> Error {
+        let what = "learning the compatibility matrix".into();
+        Error::Diverged { what, epoch, reason, learning_rate: self.settings.learning_rate }
+    }
+}
+
+/// One [`Adam`] for each map, with steps in proportion to its entries.
+struct Optimizer<T> {
+    rows: Option<Adam<T>>,
+    cols: Option<Adam<T>>,
+}
+
+impl<T: Scalar> Optimizer<T> {
+    fn new(maps: &Maps<T>, rate: f64) -> Self {
+        let adam = |map: &Mat<T>| {
+            let entries = (map.nrows() * map.ncols()) as f64;
+            Adam::new((map.nrows(), map.ncols()), rate * map.norm_l2().as_f64() / entries.sqrt())
+        };
+        Optimizer { rows: maps.rows.as_ref().map(adam), cols: maps.cols.as_ref().map(adam) }
+    }
+
+    fn step(&mut self, maps: &mut Maps<T>, gradient: &Maps<T>) {
+        let sides =
+            [(&mut self.rows, &mut maps.rows, &gradient.rows), (&mut self.cols, &mut maps.cols, &gradient.cols)];
+        for side in sides {
+            if let (Some(adam), Some(map), Some(gradient)) = side {
+                adam.step(map, gradient);
+            }
+        }
+    }
+}
+
+/// V·Σ⁻¹·√n.
+fn projection<T: Scalar>(model: &KernelSvdModel<T>) -> Mat<T> {
+    let sigma = model.singular_values();
+    let root = T::of((model.size().0 as f64).sqrt());
+    let floor = sigma.first().map_or(T::zero(), |first| *first * T::of(FLOOR));
+    let v = &model.svd.v;
+    Mat::from_fn(v.nrows(), sigma.len(), |j, k| v[(j, k)] * root / num_traits::Float::max(sigma[k], floor))
+}
+
+/// Features in double precision, with a column of ones.
+pub(super) fn with_ones<T: Scalar>(features: &Mat<T>) -> Mat<f64> {
+    let rank = features.ncols();
+    Mat::from_fn(features.nrows(), rank + 1, |i, k| if k < rank { features[(i, k)].as_f64() } else { 1.0 })
+}
