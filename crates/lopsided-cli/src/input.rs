@@ -37,6 +37,9 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> 
             refuse(compat.kind, "none for a precomputed kernel, which compares nothing")?;
             from_table(&args.input, table, |samples| Ok(Dataset::new(samples)))?
         }
+        (Input::Table(table), None) if compat.kind == Compat::Learned => {
+            from_table(&args.input, table, |samples| Ok(Dataset::new(samples)))?
+        }
         (Input::Table(table), None) => from_table(&args.input, table, |samples| comparable(samples, &compat, run))?,
     };
     if let (Some(labels), Some(path)) = (labels, &args.graph.labels) {
@@ -149,6 +152,19 @@ pub(crate) fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels
         out[*row] = codes.get(label.as_str()).copied();
     }
     Ok(Target::Classes { names, codes: out })
+}
+
+/// Whole numbers of which there are many are values, not classes.
+pub(crate) fn measured(target: Target) -> Target {
+    const MANY: usize = 20;
+    let Target::Classes { names, codes } = &target else { return target };
+    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+    match numbers {
+        Some(numbers) if names.len() > MANY => {
+            Target::Values(codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c as usize])).collect())
+        }
+        _ => target,
+    }
 }
 
 /// Different labels: whole numbers in their order, others as they first appear.

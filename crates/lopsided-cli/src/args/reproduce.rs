@@ -1,7 +1,7 @@
 //! Options of `reproduce`.
 
+use super::LearningArgs;
 use clap::{Args, ValueEnum};
-use lopsided::{KernelSvd, LearnedCompat};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(crate) struct ReproduceArgs {
     /// Random splits into 80 % to learn from and 20 % to test on. Default: 10.
     #[arg(long, value_name = "N")]
     pub(crate) trials: Option<usize>,
-    /// Largest number of components; 1000 by default, fewer where the data have fewer.
+    /// Largest number of components; 1000 by default (ksvd-3: 4, as in the paper), fewer where the data have fewer.
     #[arg(long, value_name = "R")]
     pub(crate) rank: Option<usize>,
     /// Parts of the training part for cross-validation.
@@ -32,7 +32,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
     /// Most rows to learn from in a table of ksvd-3; of larger tables a random part is taken.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 500)]
     pub(crate) max_rows: usize,
     #[command(flatten)]
     pub(crate) learning: LearningArgs,
@@ -42,34 +42,6 @@ pub(crate) struct ReproduceArgs {
     /// Rank 100, 2 trials, one bandwidth: a look, not a result.
     #[arg(long)]
     pub(crate) quick: bool,
-}
-
-/// How a compatibility matrix is learned.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Learned compatibility")]
-pub(crate) struct LearningArgs {
-    /// How far an entry of the matrix moves with a batch, relative to the size of its entries. Default: 0.01.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
-    pub(crate) learning_rate: Option<f64>,
-    /// Passes over the rows, at most. Default: 100.
-    #[arg(long, value_name = "N")]
-    pub(crate) epochs: Option<usize>,
-    /// Rows per step. Default: 64.
-    #[arg(long, value_name = "N")]
-    pub(crate) batch: Option<usize>,
-}
-
-impl LearningArgs {
-    /// The learner with these settings.
-    pub(crate) fn learner(&self, machine: KernelSvd) -> LearnedCompat {
-        let usual = LearnedCompat::new(machine);
-        LearnedCompat {
-            learning_rate: self.learning_rate.unwrap_or(usual.learning_rate),
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            batch: self.batch.unwrap_or(usual.batch),
-            ..usual
-        }
-    }
 }
 
 /// Tables that can be computed.

@@ -4,6 +4,7 @@ mod bad_input;
 mod bicluster;
 mod embed;
 mod interrupt;
+mod learned;
 mod other_commands;
 mod real_data;
 mod reproduce;

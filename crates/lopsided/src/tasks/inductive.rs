@@ -131,3 +131,53 @@ fn below(top: MatRef<'_, f64>, bottom: MatRef<'_, f64>) -> Mat<f64> {
     let n = top.nrows();
     Mat::from_fn(n + bottom.nrows(), top.ncols(), |i, k| if i < n { top[(i, k)] } else { bottom[(i - n, k)] })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Dataset;
+    use crate::estimators::KernelSvd;
+    use crate::synth;
+    use std::sync::Mutex;
+
+    fn task(max_rows: usize) -> InductivePrediction {
+        let prediction = TablePrediction { train_share: 0.8, trials: 3, folds: 3, penalties: vec![1.0, 1e3, 1e6] };
+        InductivePrediction { prediction, max_rows }
+    }
+
+    fn svd(rows: Samples<f64>, run: &Run) -> Result<KernelSvdModel<f64>> {
+        KernelSvd::new("precomputed").with_rank(4).fit(Dataset::new(rows), run)
+    }
+
+    #[test]
+    fn new_rows_are_predicted_from_a_model_of_the_others() {
+        let x = synth::gaussian::<f64>(100, 4, 1);
+        let value = |i: usize| if i.is_multiple_of(10) { f64::NAN } else { 3.0 * x[(i, 0)] - x[(i, 2)] + 5.0 };
+        let target = Target::Values((0..100).map(value).collect());
+        let seen = Mutex::new(Vec::new());
+        let fit = |rows: Samples<f64>, target: &Target, run: &Run| {
+            let Target::Values(values) = target else { panic!("classes") };
+            seen.lock().unwrap().push((rows.count(), values.iter().all(|v| v.is_finite())));
+            svd(rows, run)
+        };
+        for (most, count) in [(1000, 72), (30, 30)] {
+            let scores = task(most).evaluate(&x, &target, fit, &Run::default()).unwrap();
+            assert!(scores.iter().all(|s| s.rmse.unwrap() < 0.01 && s.accuracy.is_none()), "{scores:?}");
+            assert_eq!(std::mem::take(&mut *seen.lock().unwrap()), vec![(count, true); 3]);
+        }
+    }
+
+    #[test]
+    fn classes_have_an_accuracy_and_two_of_them_a_ranking() {
+        let (x, classes) = synth::clusters::<f64>(90, 5, 3, 1);
+        for k in [2, 3] {
+            let names = (0..k).map(|c| c.to_string()).collect();
+            let target = Target::Classes { names, codes: classes.iter().map(|c| Some(c % k)).collect() };
+            let scores = task(1000).evaluate(&x, &target, |rows, _, run| svd(rows, run), &Run::default()).unwrap();
+            assert!(scores.iter().all(|s| s.accuracy.unwrap() > 0.8 && s.rmse.is_none()), "{scores:?}");
+            assert!(scores.iter().all(|s| s.auroc.is_some() == (k == 2)));
+        }
+        let few = task(2).evaluate(&x, &Target::Values(vec![1.0; 90]), |rows, _, run| svd(rows, run), &Run::default());
+        assert!(few.unwrap_err().to_string().starts_with("`max-rows` is 2 but must be at least"));
+    }
+}

@@ -3,7 +3,6 @@
 use super::paper::compat_figures;
 use super::sets::Folder;
 use super::{Settings, tell};
-use crate::commands::Outcome;
 use crate::context::Context;
 use crate::talk;
 use anyhow::Result;
@@ -45,7 +44,7 @@ const fn method(name: &'static str, kernel: &'static str, way: Way, paper: Optio
     Method { name, kernel, way, paper }
 }
 
-/// All of them. a1 comes right before a2, and a3 after that.
+/// All of them. The order is that of the table.
 const METHODS: [Method; 11] = [
     method("SVD", "precomputed", Way::Svd, None),
     method("KPCA", "rbf", Way::Kpca { learned: false }, Some(0)),
@@ -60,6 +59,36 @@ const METHODS: [Method; 11] = [
     method("KSVD SNE a3", "sne", Way::Learned, Some(9)),
 ];
 
+/// Learned matrices, and the fixed ones they start from.
+const PAIRS: [(&str, &str); 3] =
+    [("KPCA, learned C", "KPCA"), ("KSVD RBF a3", "KSVD RBF a1"), ("KSVD SNE a3", "KSVD SNE a1")];
+
+/// A learned matrix against the fixed one it starts from, by the mean score.
+#[derive(Serialize)]
+struct Comparison {
+    learned: &'static str,
+    fixed: &'static str,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    Better,
+    Equal,
+    Worse,
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Equal => "equal",
+            Verdict::Worse => "worse",
+        }
+    }
+}
+
 /// Everything about one set. The fields are those of `--json`.
 #[derive(Serialize)]
 pub(super) struct SetReport {
@@ -72,6 +101,7 @@ pub(super) struct SetReport {
     /// `accuracy` or `rmse`.
     measure: &'static str,
     methods: Vec<Line>,
+    comparisons: Vec<Comparison>,
     seconds: f64,
 }
 
@@ -103,7 +133,19 @@ pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Re
     let measure = if matches!(target, Target::Values(_)) { "rmse" } else { "accuracy" };
     let (rank, seconds) = (settings.rank.min(columns), start.elapsed().as_secs_f64());
     let (name, max_rows) = (folder.name.clone(), settings.max_rows);
-    Ok(SetReport { name, rows, columns, max_rows, rank, measure, methods, seconds })
+    let comparisons = PAIRS.iter().map(|pair| compare(*pair, &methods, measure)).collect();
+    Ok(SetReport { name, rows, columns, max_rows, rank, measure, methods, comparisons, seconds })
+}
+
+fn compare((learned, fixed): (&'static str, &'static str), lines: &[Line], measure: &str) -> Comparison {
+    let mean = |name| lines.iter().find(|line| line.method == name).map_or(f64::NAN, |line| line.score.mean);
+    let gain = if measure == "rmse" { mean(fixed) - mean(learned) } else { mean(learned) - mean(fixed) };
+    let verdict = match gain {
+        gain if gain > 0.0 => Verdict::Better,
+        gain if gain < 0.0 => Verdict::Worse,
+        _ => Verdict::Equal,
+    };
+    Comparison { learned, fixed, verdict }
 }
 
 fn line(
@@ -171,8 +213,19 @@ pub(super) fn text(set: &SetReport) -> String {
     out
 }
 
-/// Says on how many sets the learned matrix is at least as good as a1.
-pub(super) fn show_verdict(_sets: &[SetReport], _context: &Context) -> Result<Outcome> {
-    let _ = talk::number(0.0);
-    Ok(Outcome::Done)
+/// Says on how many sets a learned matrix is better than the fixed one it started from.
+pub(super) fn show_verdict(sets: &[SetReport], context: &Context) -> lopsided::Result<()> {
+    if context.global.json {
+        return Ok(());
+    }
+    let count = |pair: usize, verdict: Verdict| {
+        let names = sets.iter().filter(|set| set.comparisons[pair].verdict == verdict).map(|set| set.name.as_str());
+        let names: Vec<&str> = names.collect();
+        format!("{} on {} ({})", verdict.word(), names.len(), names.join(", "))
+    };
+    let verdicts = [Verdict::Better, Verdict::Equal, Verdict::Worse];
+    let line = |(pair, (learned, fixed)): (usize, &(&str, &str))| {
+        format!("{learned} against {fixed}: {}\n", verdicts.map(|verdict| count(pair, verdict)).join("; "))
+    };
+    talk::print(&PAIRS.iter().enumerate().map(line).collect::<String>())
 }

@@ -104,8 +104,9 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
         }
         PaperTable::Ksvd3 => {
             let report = over_sets("ksvd-3", &folders, Folder::has_table, &settings, context, ksvd3::set)?;
-            show(&report, ksvd3::text, context)?;
-            ksvd3::show_verdict(&report.sets, context)
+            let outcome = show(&report, ksvd3::text, context)?;
+            ksvd3::show_verdict(&report.sets, context)?;
+            Ok(outcome)
         }
         PaperTable::Ksvd5 => {
             let fit = |folder: &Folder| folder.has_graph() || folder.has_table();
@@ -149,7 +150,7 @@ fn over_sets<S>(
         return Err(Error::param(
             "data",
             found,
-            "a folder with a folder per set, each with edges.csv and labels.csv, for ksvd-5 also data.csv",
+            "a folder with a folder per set, each with edges.csv and labels.csv, for ksvd-3 data.csv, for ksvd-5 either",
         )
         .into());
     }

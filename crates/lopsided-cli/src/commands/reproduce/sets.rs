@@ -91,7 +91,7 @@ impl Folder {
         let options = ReadOptions { format: Some(Format::Table), ..ReadOptions::default() };
         let Input::Table(table) = read::<f64>(&file, &options)? else { return Err(missing("table").into()) };
         let (_, target) = table.target.ok_or_else(|| missing("target column"))?;
-        Ok((Dataset::new(Samples::Dense(standardized(table.samples.as_ref()))), measured(target)))
+        Ok((Dataset::new(Samples::Dense(standardized(table.samples.as_ref()))), input::measured(target)))
     }
 
     /// Reads links and classes.
@@ -114,19 +114,6 @@ impl Folder {
         };
         let links = graph.adjacency().transpose();
         Ok(GraphSet { links, data, codes, classes: names.len(), notes, graph })
-    }
-}
-
-/// Whole numbers of which there are many are values, not classes.
-fn measured(target: Target) -> Target {
-    const MANY: usize = 20;
-    let Target::Classes { names, codes } = &target else { return target };
-    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
-    match numbers {
-        Some(numbers) if names.len() > MANY => {
-            Target::Values(codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c as usize])).collect())
-        }
-        _ => target,
     }
 }
 

@@ -31,12 +31,11 @@ impl<T: Scalar> Adam<T> {
         let (scale, tiny) = (T::of(correction(DECAY.1)), T::of(TINY));
         let (keep, keep_square) = (T::of(DECAY.0), T::of(DECAY.1));
         for j in 0..gradient.ncols() {
-            for i in 0..gradient.nrows() {
-                let g = gradient[(i, j)];
-                let first = keep * self.first[(i, j)] + (T::one() - keep) * g;
-                let second = keep_square * self.second[(i, j)] + (T::one() - keep_square) * g * g;
-                (self.first[(i, j)], self.second[(i, j)]) = (first, second);
-                parameters[(i, j)] -= rate * first / (num_traits::Float::sqrt(second * scale) + tiny);
+            let means = self.first.col_mut(j).iter_mut().zip(self.second.col_mut(j).iter_mut());
+            for ((p, g), (first, second)) in parameters.col_mut(j).iter_mut().zip(gradient.col(j).iter()).zip(means) {
+                *first = keep * *first + (T::one() - keep) * *g;
+                *second = keep_square * *second + (T::one() - keep_square) * *g * *g;
+                *p -= rate * *first / (num_traits::Float::sqrt(*second * scale) + tiny);
             }
         }
     }

@@ -21,11 +21,11 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Errors ∂L/∂f of one sample per row, and the mean of L: f are outputs, y targets.
-    pub(super) fn errors(self, mut f: Mat<f64>, y: MatRef<'_, f64>) -> (Mat<f64>, f64) {
-        let mut sum = 0.0;
+    /// Errors ∂L/∂f of one sample per row, and L of each: f are outputs, y targets.
+    pub(super) fn errors(self, mut f: Mat<f64>, y: MatRef<'_, f64>) -> (Mat<f64>, Vec<f64>) {
+        let mut losses = Vec::with_capacity(f.nrows());
         for i in 0..f.nrows() {
-            sum += match self {
+            losses.push(match self {
                 Loss::Squared => 0.5 * (0..f.ncols()).map(|c| (f[(i, c)] - y[(i, c)]).powi(2)).sum::<f64>(),
                 Loss::CrossEntropy => {
                     let largest = (0..f.ncols()).map(|c| f[(i, c)]).fold(f64::NEG_INFINITY, f64::max);
@@ -34,12 +34,19 @@ impl Loss {
                     (0..f.ncols()).for_each(|c| f[(i, c)] = (f[(i, c)] - log).exp());
                     log - right
                 }
-            };
+            });
             (0..f.ncols()).for_each(|c| f[(i, c)] -= y[(i, c)]);
         }
-        let mean = sum / f.nrows().max(1) as f64;
-        (f, mean)
+        (f, losses)
     }
+}
+
+/// Mean of some numbers, and its standard error; 0 and 0 without numbers.
+pub(super) fn mean(values: &[f64]) -> (f64, f64) {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    (mean, (variance / count).sqrt())
 }
 
 /// A linear map from features, with a column of ones after them, to one output per class or to one value.
@@ -78,8 +85,8 @@ impl Head {
         Ok(Head { weights, loss })
     }
 
-    /// Errors by output and mean loss.
-    pub(super) fn errors(&self, x: &Mat<f64>, y: MatRef<'_, f64>) -> (Mat<f64>, f64) {
+    /// Errors by output, and the loss of each sample.
+    pub(super) fn errors(&self, x: &Mat<f64>, y: MatRef<'_, f64>) -> (Mat<f64>, Vec<f64>) {
         self.loss.errors(linalg::mul(x.as_ref(), self.weights.as_ref()), y)
     }
 }
@@ -109,7 +116,7 @@ mod tests {
             let moved = |by: f64| {
                 let mut f = f.clone();
                 f[(5, 1)] += by;
-                loss.errors(f, y.as_ref()).1 * 60.0
+                loss.errors(f, y.as_ref()).1.iter().sum::<f64>()
             };
             let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
             assert!((errors[(5, 1)] - slope).abs() < 1e-7, "{loss:?}");
@@ -130,8 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn the_standard_error_is_that_of_the_mean() {
+        let (value, error) = mean(&[1.0, 2.0, 3.0, 6.0]);
+        assert!((value - 3.0).abs() < 1e-15 && (error - (14.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
+        assert_eq!((mean(&[2.0]), mean(&[])), ((2.0, 0.0), (0.0, 0.0)));
+    }
+
+    #[test]
     fn large_outputs_do_not_overflow() {
         let (errors, loss) = Loss::CrossEntropy.errors(faer::mat![[1e4, 0.0]], faer::mat![[0.0, 1.0]].as_ref());
-        assert!((loss - 1e4).abs() < 1e-9 && (errors - faer::mat![[1.0, -1.0]]).norm_max() < 1e-12);
+        assert!((loss[0] - 1e4).abs() < 1e-9 && (errors - faer::mat![[1.0, -1.0]]).norm_max() < 1e-12);
     }
 }

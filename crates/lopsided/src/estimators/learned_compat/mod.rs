@@ -38,8 +38,10 @@ use training::{Training, with_ones};
 /// 3. C is remembered if the loss on the held-out rows is the least so far;
 /// 4. V and Σ are held fixed while batches of rows move C and the head against the gradient of the loss.
 ///
-/// The remembered C becomes part of an ordinary [`KernelSvdModel`], which places new rows and columns through it. Where no
-/// epoch does better than the start, C is that of the start.
+/// 5. At the end the remembered C is kept, or that of the start where the gain on the held-out rows is within one standard
+///    error: the least of many losses is small by chance, too.
+///
+/// It becomes part of an ordinary [`KernelSvdModel`], which places new rows and columns through it.
 ///
 /// With [`LearnedCompat::symmetric`] the kernel runs over the rows twice, k(x·C, x'·C) with a C of size M×M that starts as
 /// the identity: KPCA with a learned C, the baseline of \[KSVD\] Table 3.
@@ -178,7 +180,7 @@ impl LearnedCompat {
         if !(0.0..=0.5).contains(&self.validation) {
             return Err(Error::param("validation", self.validation, "a share between 0 and 0.5"));
         }
-        if !self.symmetric && self.start.kind == Compat::None {
+        if !self.symmetric && matches!(self.start.kind, Compat::None | Compat::Learned) {
             return Err(Error::param("start", self.start.kind, "pinv, pca or random: there must be a map to learn"));
         }
         a.check_finite("the matrix")?;

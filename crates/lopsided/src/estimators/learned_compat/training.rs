@@ -1,5 +1,5 @@
 use super::adam::Adam;
-use super::head::Head;
+use super::head::{Head, mean};
 use super::kernel_rows::Differentiable;
 use super::sides::Sides;
 use super::supervision::Supervision;
@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// Stream of the order of the rows.
 const STREAM: u64 = 61;
-/// A loss so many times that of the start has run away.
+/// A loss, or a map, so many times that of the start has run away.
 const RUNAWAY: f64 = 1e3;
 /// Singular values below this share of the first do not make features larger any more.
 const FLOOR: f64 = 1e-2;
@@ -35,7 +35,7 @@ pub(super) struct Training<'a, T> {
 }
 
 /// What is held fixed within an epoch, and the head on top of it.
-struct Frame<T> {
+pub(super) struct Frame<T> {
     /// V·Σ⁻¹·√n: features k(x, Z̃)·V·Σ⁻¹·√n have mean square 1.
     projection: Mat<T>,
     head: Head,
@@ -48,53 +48,82 @@ pub(super) struct Chosen<T> {
     pub(super) curve: Vec<LearningStep>,
 }
 
+/// A map with the losses of the rows that judge it.
+struct Judged<T> {
+    maps: Maps<T>,
+    losses: Vec<f64>,
+}
+
 impl<T: Scalar> Training<'_, T> {
     /// The numbered steps are those of [`LearnedCompat`].
-    pub(super) fn learn(&self, mut maps: Maps<T>, run: &Run) -> Result<Chosen<T>> {
-        let mut optimizer = Optimizer::new(&maps, self.settings.learning_rate);
+    pub(super) fn learn(&self, start: Maps<T>, run: &Run) -> Result<Chosen<T>> {
+        let mut optimizer = Optimizer::new(&start, self.settings.learning_rate);
         let mut rng = random::generator(run.seed, STREAM);
-        let mut chosen = Chosen { maps: maps.clone(), epoch: 0, curve: Vec::new() };
+        let (mut maps, mut curve, mut best) = (start.clone(), Vec::new(), 0);
+        let (mut first, mut chosen) = (Vec::new(), Judged { maps: start.clone(), losses: Vec::new() });
         for epoch in 0..=self.settings.epochs {
             let (done, total) = (epoch as u64, self.settings.epochs as u64);
             run.watch.report(Progress { stage: "learning the compatibility matrix", done, total, residual: None })?;
-            let (mut frame, step) = self.refresh(&maps, &chosen, run)?;
-            if chosen.curve.last().is_none_or(|last| step.validation < last.best) {
-                (chosen.maps, chosen.epoch) = (maps.clone(), epoch);
+            let (mut frame, step, losses) = self.refresh(&maps, &curve, run)?;
+            if epoch == 0 {
+                first.clone_from(&losses);
             }
-            chosen.curve.push(step);
-            if epoch == self.settings.epochs || epoch - chosen.epoch >= self.settings.patience {
+            if curve.last().is_none_or(|last: &LearningStep| step.validation < last.best) {
+                (best, chosen) = (epoch, Judged { maps: maps.clone(), losses });
+            }
+            curve.push(step);
+            if epoch == self.settings.epochs || epoch - best >= self.settings.patience {
                 break;
             }
-            self.pass(&mut maps, &mut frame, &mut optimizer, (&chosen, &mut rng))?;
+            self.pass(&mut maps, &mut frame, &mut optimizer, (&curve, &mut rng))?;
+            self.check_growth(optimizer.growth(&maps), epoch + 1)?;
             run.watch.check()?;
         }
-        Ok(chosen)
+        if self.is_noise(&first, &chosen.losses) {
+            return Ok(Chosen { maps: start, epoch: 0, curve });
+        }
+        Ok(Chosen { maps: chosen.maps, epoch: best, curve })
     }
 
-    /// Steps 1 to 3: V and Σ of the present map, the best head for them, and what both are worth.
-    fn refresh(&self, maps: &Maps<T>, so_far: &Chosen<T>, run: &Run) -> Result<(Frame<T>, LearningStep)> {
-        let epoch = so_far.curve.len();
-        let fitted = self.machine.fit(self.sides.dataset(maps), run);
-        let model = fitted.map_err(|error| match error {
-            Error::NotFinite { .. } | Error::Singular { .. } if epoch > 0 => {
-                self.diverged(epoch, "the images of rows and columns are not finite".into())
-            }
-            other => other,
-        })?;
-        if epoch > 0 && model.singular_values().len() < self.machine.rank {
-            return Err(self.diverged(epoch, "the kernel matrix has vanished".into()));
-        }
+    /// Step 5: whether the gain over the start is within one standard error of the held-out rows.
+    fn is_noise(&self, start: &[f64], best: &[f64]) -> bool {
+        let gains: Vec<f64> = start.iter().zip(best).map(|(s, b)| s - b).collect();
+        let (gain, error) = mean(&gains);
+        !self.supervision.validation.is_empty() && gain <= error
+    }
+
+    /// Steps 1 to 3: V and Σ of the present map, the best head for them, and what both are worth to the rows that judge.
+    pub(super) fn refresh(
+        &self,
+        maps: &Maps<T>,
+        curve: &[LearningStep],
+        run: &Run,
+    ) -> Result<(Frame<T>, LearningStep, Vec<f64>)> {
+        let epoch = curve.len();
+        let model = self.decompose(maps, epoch, run)?;
         let projection = projection(&model);
         let features = |rows: &[usize]| self.features(maps, rows, projection.as_ref());
         let Supervision { train, loss, .. } = &self.supervision;
         let (x, y) = (features(train)?, self.supervision.of(train));
         let head = Head::fit(&x, &y, *loss)?;
         let judges = self.supervision.judges();
-        let judged = head.errors(&features(judges)?, self.supervision.of(judges).as_ref()).1;
-        let best = so_far.curve.last().map_or(judged, |last| last.best.min(judged));
-        let step = LearningStep { epoch, train: head.errors(&x, y.as_ref()).1, validation: judged, best };
-        self.check(so_far, step.train.max(step.validation))?;
-        Ok((Frame { projection, head }, step))
+        let losses = head.errors(&features(judges)?, self.supervision.of(judges).as_ref()).1;
+        let (train, validation) = (mean(&head.errors(&x, y.as_ref()).1).0, mean(&losses).0);
+        let best = curve.last().map_or(validation, |last| last.best.min(validation));
+        self.check(curve, train.max(validation))?;
+        Ok((Frame { projection, head }, LearningStep { epoch, train, validation, best }, losses))
+    }
+
+    /// The kernel SVD under a map.
+    fn decompose(&self, maps: &Maps<T>, epoch: usize, run: &Run) -> Result<KernelSvdModel<T>> {
+        let model = self.machine.fit(self.sides.dataset(maps), run).map_err(|error| match error {
+            Error::NotFinite { .. } | Error::Singular { .. } if epoch > 0 => {
+                self.diverged(epoch, "the images of rows and columns are not finite".into())
+            }
+            other => other,
+        })?;
+        let lost = model.singular_values().len() < self.machine.rank;
+        if epoch > 0 && lost { Err(self.diverged(epoch, "the kernel matrix has vanished".into())) } else { Ok(model) }
     }
 
     /// Step 4: one step of map and head for each batch.
@@ -103,7 +132,7 @@ impl<T: Scalar> Training<'_, T> {
         maps: &mut Maps<T>,
         frame: &mut Frame<T>,
         optimizer: &mut Optimizer<T>,
-        (so_far, rng): (&Chosen<T>, &mut ChaCha8Rng),
+        (curve, rng): (&[LearningStep], &mut ChaCha8Rng),
     ) -> Result<()> {
         let mut order = self.supervision.train.clone();
         order.shuffle(rng);
@@ -111,7 +140,7 @@ impl<T: Scalar> Training<'_, T> {
         let mut of_head = Adam::new(shape, self.settings.learning_rate);
         for batch in order.chunks(self.settings.batch) {
             let (gradient, by_head, loss) = self.gradient(maps, frame, batch)?;
-            self.check(so_far, loss)?;
+            self.check(curve, loss)?;
             optimizer.step(maps, &gradient);
             of_head.step(&mut frame.head.weights, &by_head);
         }
@@ -119,12 +148,17 @@ impl<T: Scalar> Training<'_, T> {
     }
 
     /// ∂L/∂C and ∂L/∂head of the mean loss L of a batch, and L itself.
-    fn gradient(&self, maps: &Maps<T>, frame: &Frame<T>, batch: &[usize]) -> Result<(Maps<T>, Mat<f64>, f64)> {
+    pub(super) fn gradient(
+        &self,
+        maps: &Maps<T>,
+        frame: &Frame<T>,
+        batch: &[usize],
+    ) -> Result<(Maps<T>, Mat<f64>, f64)> {
         let raw = self.sides.select(batch);
         let (x, z) = (Sides::image(maps, raw.clone()), self.sides.columns(maps));
         let rows = self.kernel.rows(x.as_ref(), z.as_ref())?;
         let features = with_ones(&linalg::mul(rows.g.as_ref(), frame.projection.as_ref()));
-        let (errors, loss) = frame.head.errors(&features, self.supervision.of(batch).as_ref());
+        let (errors, losses) = frame.head.errors(&features, self.supervision.of(batch).as_ref());
         let errors = faer::Scale(1.0 / batch.len() as f64) * errors;
         let by_head = linalg::transpose_mul(features.as_ref(), errors.as_ref());
         let rank = frame.projection.ncols();
@@ -132,7 +166,7 @@ impl<T: Scalar> Training<'_, T> {
         let by_features = Mat::from_fn(batch.len(), rank, |i, k| T::of(by_features[(i, k)]));
         let by_g = linalg::mul(by_features.as_ref(), frame.projection.transpose());
         let (by_x, by_z) = rows.backward(by_g);
-        Ok((self.sides.gradient(maps, &raw, &by_x, &by_z), by_head, loss))
+        Ok((self.sides.gradient(maps, &raw, &by_x, &by_z), by_head, mean(&losses).0))
     }
 
     /// k(x, Z̃)·projection of some rows, and a column of ones. Centring would add a constant to each feature: nothing to a
@@ -148,12 +182,20 @@ impl<T: Scalar> Training<'_, T> {
         Ok(with_ones(&out))
     }
 
-    fn check(&self, so_far: &Chosen<T>, loss: f64) -> Result<()> {
-        let start = so_far.curve.first().map_or(loss, |first| first.train);
+    fn check(&self, curve: &[LearningStep], loss: f64) -> Result<()> {
+        let start = curve.first().map_or(loss, |first| first.train);
         if loss.is_finite() && loss <= RUNAWAY * start.max(f64::EPSILON) {
             return Ok(());
         }
-        Err(self.diverged(so_far.curve.len(), format!("the loss is {loss:.3e} after {start:.3e} at the start")))
+        Err(self.diverged(curve.len(), format!("the loss is {loss:.3e} after {start:.3e} at the start")))
+    }
+
+    /// Kernels like SNE are bounded, so that their loss stays finite where the map does not.
+    fn check_growth(&self, growth: f64, epoch: usize) -> Result<()> {
+        if growth <= RUNAWAY {
+            return Ok(());
+        }
+        Err(self.diverged(epoch, format!("the matrix has grown {growth:.3e} times")))
     }
 
     fn diverged(&self, epoch: usize, reason: String) -> Error {
@@ -166,6 +208,8 @@ impl<T: Scalar> Training<'_, T> {
 struct Optimizer<T> {
     rows: Option<Adam<T>>,
     cols: Option<Adam<T>>,
+    /// Length of all maps at the start.
+    length: f64,
 }
 
 impl<T: Scalar> Optimizer<T> {
@@ -174,7 +218,12 @@ impl<T: Scalar> Optimizer<T> {
             let entries = (map.nrows() * map.ncols()) as f64;
             Adam::new((map.nrows(), map.ncols()), rate * map.norm_l2().as_f64() / entries.sqrt())
         };
-        Optimizer { rows: maps.rows.as_ref().map(adam), cols: maps.cols.as_ref().map(adam) }
+        Optimizer { rows: maps.rows.as_ref().map(adam), cols: maps.cols.as_ref().map(adam), length: length(maps) }
+    }
+
+    /// How many times longer the maps are than at the start.
+    fn growth(&self, maps: &Maps<T>) -> f64 {
+        if self.length > 0.0 { length(maps) / self.length } else { 1.0 }
     }
 
     fn step(&mut self, maps: &mut Maps<T>, gradient: &Maps<T>) {
@@ -186,6 +235,12 @@ impl<T: Scalar> Optimizer<T> {
             }
         }
     }
+}
+
+/// Root of the sum of all squares.
+fn length<T: Scalar>(maps: &Maps<T>) -> f64 {
+    let side = |map: &Option<Mat<T>>| map.as_ref().map_or(0.0, |map| map.norm_l2().as_f64());
+    side(&maps.rows).hypot(side(&maps.cols))
 }
 
 /// V·Σ⁻¹·√n.
