@@ -186,7 +186,8 @@ impl LearnedCompat {
         a.check_finite("the matrix")?;
         let available = self.machine.memory.unwrap_or_else(available_memory);
         // A and its transpose; C, its gradient, two means of gradients and the best C so far.
-        let needed = 7 * (a.count() as u64).saturating_mul(a.width() as u64).saturating_mul(T::BYTES as u64);
+        let needed = 7 * T::BYTES as u64;
+        let needed = needed.saturating_mul(a.count() as u64).saturating_mul(a.width() as u64);
         if needed <= available {
             return Ok(());
         }

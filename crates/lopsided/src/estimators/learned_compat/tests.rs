@@ -33,7 +33,7 @@ fn training(learner: &LearnedCompat, a: &Samples<f64>, target: &Target) -> (Trai
 fn gradient_gap(learner: &LearnedCompat, a: &Samples<f64>, target: &Target) -> f64 {
     let (training, maps) = training(learner, a, target);
     let batch: Vec<usize> = training.supervision.train.iter().copied().take(7).collect();
-    let (frame, ..) = training.refresh(&maps, &[], &Run::default()).unwrap();
+    let frame = training.frame(&maps, 0, &Run::default()).unwrap();
     let loss = |maps: &Maps<f64>| training.gradient(maps, &frame, &batch).unwrap().2;
     let (found, _, _) = training.gradient(&maps, &frame, &batch).unwrap();
     let mut gap = 0.0_f64;

@@ -48,41 +48,47 @@ pub(super) struct Chosen<T> {
     pub(super) curve: Vec<LearningStep>,
 }
 
+/// Where learning stands.
+struct State<T> {
+    maps: Maps<T>,
+    optimizer: Optimizer<T>,
+    /// Decides on the order of the rows.
+    rng: ChaCha8Rng,
+    curve: Vec<LearningStep>,
+}
+
 /// A map with the losses of the rows that judge it.
 struct Judged<T> {
     maps: Maps<T>,
+    epoch: usize,
     losses: Vec<f64>,
 }
 
 impl<T: Scalar> Training<'_, T> {
     /// The numbered steps are those of [`LearnedCompat`].
     pub(super) fn learn(&self, start: Maps<T>, run: &Run) -> Result<Chosen<T>> {
-        let mut optimizer = Optimizer::new(&start, self.settings.learning_rate);
-        let mut rng = random::generator(run.seed, STREAM);
-        let (mut maps, mut curve, mut best) = (start.clone(), Vec::new(), 0);
-        let (mut first, mut chosen) = (Vec::new(), Judged { maps: start.clone(), losses: Vec::new() });
-        for epoch in 0..=self.settings.epochs {
-            let (done, total) = (epoch as u64, self.settings.epochs as u64);
-            run.watch.report(Progress { stage: "learning the compatibility matrix", done, total, residual: None })?;
-            let (mut frame, step, losses) = self.refresh(&maps, &curve, run)?;
-            if epoch == 0 {
-                first.clone_from(&losses);
-            }
-            if curve.last().is_none_or(|last: &LearningStep| step.validation < last.best) {
-                (best, chosen) = (epoch, Judged { maps: maps.clone(), losses });
-            }
-            curve.push(step);
-            if epoch == self.settings.epochs || epoch - best >= self.settings.patience {
+        let optimizer = Optimizer::new(&start, self.settings.learning_rate);
+        let rng = random::generator(run.seed, STREAM);
+        let mut state = State { maps: start, optimizer, rng, curve: Vec::new() };
+        let (mut frame, losses) = self.refresh(&mut state, run)?;
+        let first = Judged { maps: state.maps.clone(), epoch: 0, losses };
+        let mut best: Option<Judged<T>> = None;
+        for epoch in 1..=self.settings.epochs {
+            if epoch - best.as_ref().map_or(0, |best| best.epoch) > self.settings.patience {
                 break;
             }
-            self.pass(&mut maps, &mut frame, &mut optimizer, (&curve, &mut rng))?;
-            self.check_growth(optimizer.growth(&maps), epoch + 1)?;
-            run.watch.check()?;
+            let (done, total) = (epoch as u64, self.settings.epochs as u64);
+            run.watch.report(Progress { stage: "learning the compatibility matrix", done, total, residual: None })?;
+            self.pass(&mut state, &mut frame, run)?;
+            let before = state.curve.last().map_or(f64::INFINITY, |last| last.best);
+            let (next, losses) = self.refresh(&mut state, run)?;
+            frame = next;
+            if state.curve.last().is_some_and(|last| last.best < before) {
+                best = Some(Judged { maps: state.maps.clone(), epoch, losses });
+            }
         }
-        if self.is_noise(&first, &chosen.losses) {
-            return Ok(Chosen { maps: start, epoch: 0, curve });
-        }
-        Ok(Chosen { maps: chosen.maps, epoch: best, curve })
+        let chosen = best.filter(|best| !self.is_noise(&first.losses, &best.losses)).unwrap_or(first);
+        Ok(Chosen { maps: chosen.maps, epoch: chosen.epoch, curve: state.curve })
     }
 
     /// Step 5: whether the gain over the start is within one standard error of the held-out rows.
@@ -92,26 +98,28 @@ impl<T: Scalar> Training<'_, T> {
         !self.supervision.validation.is_empty() && gain <= error
     }
 
-    /// Steps 1 to 3: V and Σ of the present map, the best head for them, and what both are worth to the rows that judge.
-    pub(super) fn refresh(
-        &self,
-        maps: &Maps<T>,
-        curve: &[LearningStep],
-        run: &Run,
-    ) -> Result<(Frame<T>, LearningStep, Vec<f64>)> {
-        let epoch = curve.len();
-        let model = self.decompose(maps, epoch, run)?;
-        let projection = projection(&model);
-        let features = |rows: &[usize]| self.features(maps, rows, projection.as_ref());
+    /// Steps 1 to 3: V and Σ of the present map, the best head for them, and the losses of the rows that judge both.
+    fn refresh(&self, state: &mut State<T>, run: &Run) -> Result<(Frame<T>, Vec<f64>)> {
+        let epoch = state.curve.len();
+        let frame = self.frame(&state.maps, epoch, run)?;
+        let loss_of = |rows: &[usize]| -> Result<Vec<f64>> {
+            let features = self.features(&state.maps, rows, frame.projection.as_ref())?;
+            Ok(frame.head.errors(&features, self.supervision.of(rows).as_ref()).1)
+        };
+        let losses = loss_of(self.supervision.judges())?;
+        let (train, validation) = (mean(&loss_of(&self.supervision.train)?).0, mean(&losses).0);
+        self.check(&state.curve, train.max(validation))?;
+        let best = state.curve.last().map_or(validation, |last| last.best.min(validation));
+        state.curve.push(LearningStep { epoch, train, validation, best });
+        Ok((frame, losses))
+    }
+
+    /// V and Σ of a map, and the best head for them.
+    pub(super) fn frame(&self, maps: &Maps<T>, epoch: usize, run: &Run) -> Result<Frame<T>> {
+        let projection = projection(&self.decompose(maps, epoch, run)?);
         let Supervision { train, loss, .. } = &self.supervision;
-        let (x, y) = (features(train)?, self.supervision.of(train));
-        let head = Head::fit(&x, &y, *loss)?;
-        let judges = self.supervision.judges();
-        let losses = head.errors(&features(judges)?, self.supervision.of(judges).as_ref()).1;
-        let (train, validation) = (mean(&head.errors(&x, y.as_ref()).1).0, mean(&losses).0);
-        let best = curve.last().map_or(validation, |last| last.best.min(validation));
-        self.check(curve, train.max(validation))?;
-        Ok((Frame { projection, head }, LearningStep { epoch, train, validation, best }, losses))
+        let head = Head::fit(&self.features(maps, train, projection.as_ref())?, &self.supervision.of(train), *loss)?;
+        Ok(Frame { projection, head })
     }
 
     /// The kernel SVD under a map.
@@ -122,29 +130,26 @@ impl<T: Scalar> Training<'_, T> {
             }
             other => other,
         })?;
-        let lost = model.singular_values().len() < self.machine.rank;
-        if epoch > 0 && lost { Err(self.diverged(epoch, "the kernel matrix has vanished".into())) } else { Ok(model) }
+        if epoch > 0 && model.singular_values().is_empty() {
+            return Err(self.diverged(epoch, "the kernel matrix has vanished".into()));
+        }
+        Ok(model)
     }
 
     /// Step 4: one step of map and head for each batch.
-    fn pass(
-        &self,
-        maps: &mut Maps<T>,
-        frame: &mut Frame<T>,
-        optimizer: &mut Optimizer<T>,
-        (curve, rng): (&[LearningStep], &mut ChaCha8Rng),
-    ) -> Result<()> {
+    fn pass(&self, state: &mut State<T>, frame: &mut Frame<T>, run: &Run) -> Result<()> {
         let mut order = self.supervision.train.clone();
-        order.shuffle(rng);
+        order.shuffle(&mut state.rng);
         let shape = (frame.head.weights.nrows(), frame.head.weights.ncols());
         let mut of_head = Adam::new(shape, self.settings.learning_rate);
         for batch in order.chunks(self.settings.batch) {
-            let (gradient, by_head, loss) = self.gradient(maps, frame, batch)?;
-            self.check(curve, loss)?;
-            optimizer.step(maps, &gradient);
+            run.watch.check()?;
+            let (gradient, by_head, loss) = self.gradient(&state.maps, frame, batch)?;
+            self.check(&state.curve, loss)?;
+            state.optimizer.step(&mut state.maps, &gradient);
             of_head.step(&mut frame.head.weights, &by_head);
         }
-        Ok(())
+        self.check_growth(state.optimizer.growth(&state.maps), state.curve.len())
     }
 
     /// ∂L/∂C and ∂L/∂head of the mean loss L of a batch, and L itself.
