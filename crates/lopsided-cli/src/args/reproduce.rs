@@ -61,7 +61,8 @@ pub(crate) enum PaperTable {
 const HELP: &str = "Examples:
   lopsided reproduce ksvd-1 --data data --only cora
   lopsided reproduce ksvd-1 --data data --quick --json
+  lopsided reproduce ksvd-3 --data data --max-rows 200
 
 ksvd-1 runs on every folder of DIR with a list of links (edges.csv) and classes (labels.csv),
-ksvd-3 on every folder with a table, ksvd-5 also on those with a table (data.csv, last column the target). All of them may be gzipped.
+ksvd-3 on those with a table (data.csv, last column the target), ksvd-5 on both. All may be gzipped.
 Sets that cannot be used are named and left out.";

@@ -160,6 +160,14 @@ fn a_diverging_rate_ends_with_an_error_that_names_it() {
 }
 
 #[test]
+fn a_target_that_the_start_predicts_is_no_divergence() {
+    let a = synth::gaussian::<f64>(80, 3, 6);
+    let target = Target::Values((0..80).map(|i| a[(i, 0)] - 2.0 * a[(i, 1)]).collect());
+    let learned = learner("linear").fit(Samples::Dense(a), &target, &Run::default()).unwrap();
+    assert!(learned.curve[0].validation < 1e-5, "{:?}", learned.curve[0]);
+}
+
+#[test]
 fn settings_out_of_range_are_refused() {
     let (a, target) = hidden(20, 5, 1);
     let message = |settings: LearnedCompat| settings.fit(a.clone(), &target, &Run::default()).unwrap_err().to_string();

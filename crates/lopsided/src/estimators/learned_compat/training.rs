@@ -187,9 +187,10 @@ impl<T: Scalar> Training<'_, T> {
         Ok(with_ones(&out))
     }
 
+    /// Refuses a loss that has run away, also against that of a head that knows nothing, which is about 1.
     fn check(&self, curve: &[LearningStep], loss: f64) -> Result<()> {
-        let start = curve.first().map_or(loss, |first| first.train);
-        if loss.is_finite() && loss <= RUNAWAY * start.max(f64::EPSILON) {
+        let start = curve.first().map_or(loss, |first| first.train.max(first.validation));
+        if loss.is_finite() && loss <= RUNAWAY * start.max(1.0) {
             return Ok(());
         }
         Err(self.diverged(curve.len(), format!("the loss is {loss:.3e} after {start:.3e} at the start")))
