@@ -33,7 +33,7 @@ pub(crate) fn compat(args: &CompatArgs, default: Compat) -> Result<Compatibility
     let kind = args.compat.unwrap_or(default);
     match args.compat_width {
         Some(width) if kind == Compat::None => {
-            Err(Error::param("compat-width", width, "left out without --compat pinv, pca or random"))
+            Err(Error::param("compat-width", width, "left out without --compat pinv, pca, random or learned"))
         }
         width => Ok(Compatibility { kind, width }),
     }

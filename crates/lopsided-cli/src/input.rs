@@ -37,6 +37,9 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> 
             refuse(compat.kind, "none for a precomputed kernel, which compares nothing")?;
             from_table(&args.input, table, |samples| Ok(Dataset::new(samples)))?
         }
+        (Input::Table(table), None) if compat.kind == Compat::Learned => {
+            from_table(&args.input, table, |samples| Ok(Dataset::new(samples)))?
+        }
         (Input::Table(table), None) => from_table(&args.input, table, |samples| comparable(samples, &compat, run))?,
     };
     if let (Some(labels), Some(path)) = (labels, &args.graph.labels) {

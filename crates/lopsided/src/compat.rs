@@ -34,6 +34,7 @@ const STREAM: u64 = 50;
 /// | `pinv` (a0) | x̃ = rows of U·Uᵀ, z | x, z̃ = rows of V·Vᵀ | A |
 /// | `pca` (a1) | x̃ = rows of U·S·Uᵀ, z | x, z̃ = rows of V·S·Vᵀ | U·S²·Vᵀ |
 /// | `random` (a2) | x̃ = A(AᵀΩ)/‖A‖, z̃ = Ωᵀz | x̃ = Ωᵀx, z̃ = Aᵀ(AΩ)/‖A‖ | about A·Aᵀ·A/‖A‖ |
+/// | `learned` (a3) | x̃ = x·C, z | x, z̃ = z·C | what predicts a target: [`crate::LearnedCompat`] |
 ///
 /// # Departures
 /// The minimiser of a1 in the paper is unique only up to a rotation, C = V·Q. Here Q = Uᵀ, so that x̃ and z have the same
@@ -50,10 +51,17 @@ pub enum Compat {
     Pca,
     /// Random projection, a2.
     Random,
+    /// Learned from a target of the rows, a3; [`crate::LearnedCompat`] does it.
+    Learned,
 }
 
-const NAMES: [(Compat, &str); 4] =
-    [(Compat::None, "none"), (Compat::Pinv, "pinv"), (Compat::Pca, "pca"), (Compat::Random, "random")];
+const NAMES: [(Compat, &str); 5] = [
+    (Compat::None, "none"),
+    (Compat::Pinv, "pinv"),
+    (Compat::Pca, "pca"),
+    (Compat::Random, "random"),
+    (Compat::Learned, "learned"),
+];
 
 impl fmt::Display for Compat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,6 +126,10 @@ impl Compatibility {
         if self.kind == Compat::None {
             let refused = |q| Err(Error::param("compat-width", q, "left out without a compatibility matrix"));
             return self.width.map_or(Ok(None), refused);
+        }
+        if self.kind == Compat::Learned {
+            let allowed = "pinv, pca, random or none here, where there is no target to learn from";
+            return Err(Error::param("compat", self.kind, allowed));
         }
         let (side, what) = (n.min(m), "compat-width");
         match (self.kind, self.width) {

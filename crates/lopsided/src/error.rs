@@ -91,6 +91,20 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
+    /// Learning by gradients that ran away.
+    #[error(
+        "{what} diverged in epoch {epoch}: {reason}; the learning rate {learning_rate} is too large, take a smaller one"
+    )]
+    Diverged {
+        /// What was learned.
+        what: String,
+        /// When it was noticed, counted from 1.
+        epoch: usize,
+        /// How it was noticed.
+        reason: String,
+        /// The rate that was given.
+        learning_rate: f64,
+    },
     /// The work was cancelled through [`crate::Watch::cancel`].
     #[error("interrupted")]
     Interrupted,

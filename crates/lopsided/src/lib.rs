@@ -49,7 +49,8 @@ pub use compat::{Compat, Compatibility};
 pub use dataset::{Dataset, Maps, Target};
 pub use error::{Error, Result};
 pub use estimators::{
-    Biclustering, BiclusteringModel, Features, Hope, KMeans, KernelSvd, KernelSvdModel, Kpca, LinearSvd, Pca, Scaling,
+    Biclustering, BiclusteringModel, Features, Hope, KMeans, KernelSvd, KernelSvdModel, Kpca, LearnedCompat,
+    LearnedCompatModel, LinearSvd, Pca, Scaling,
 };
 pub use faer::{Mat, MatRef};
 pub use graph::{Graph, GraphRule, Links};

@@ -8,7 +8,7 @@ mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
-pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, LearningArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
 pub(crate) use links::LinksArgs;
 pub(crate) use reproduce::{PaperTable, ReproduceArgs};
 
@@ -120,6 +120,8 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) compat: CompatArgs,
     #[command(flatten)]
+    pub(crate) learning: LearningArgs,
+    #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
@@ -137,6 +139,7 @@ const EMBED_HELP: &str = "Examples:
   lopsided embed edges.csv --rank 32 --rows-out in.csv --cols-out out.csv --model graph.model
   lopsided embed ratings.npy --kernel precomputed --rank 10 --json
   lopsided embed documents.mtx --compat pca --kernel rbf --gamma median --center
+  lopsided embed patients.csv --target outcome --compat learned --kernel rbf --gamma median --rank 4
   lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median
   lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv.gz --dry-run

@@ -1,5 +1,6 @@
 //! Options of `reproduce`.
 
+use super::LearningArgs;
 use clap::{Args, ValueEnum};
 use lopsided::synth::TopicTable;
 use std::path::PathBuf;
@@ -20,7 +21,8 @@ pub(crate) struct ReproduceArgs {
     /// for ksvd-4 and ksvd-6 repeats of each time, of which the median counts, default: 3.
     #[arg(long, value_name = "N")]
     pub(crate) trials: Option<usize>,
-    /// Largest number of components; 1000 by default, 20 for ksvd-2, ksvd-4 and ksvd-6, fewer where the data have fewer.
+    /// Largest number of components; 1000 by default, 4 for ksvd-3 as in the paper, 20 for ksvd-2, ksvd-4 and ksvd-6, 50 for
+    /// ksvd-7, fewer where the data have fewer.
     #[arg(long, value_name = "R")]
     pub(crate) rank: Option<usize>,
     /// Parts of the training part for cross-validation.
@@ -33,6 +35,11 @@ pub(crate) struct ReproduceArgs {
     /// Solver; by default exact up to 4000 nodes, a few passes of randomized beyond.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
+    /// Most rows to learn from in a table of ksvd-3; of larger tables a random part is taken.
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub(crate) max_rows: usize,
+    #[command(flatten)]
+    pub(crate) learning: LearningArgs,
     /// Leave the reconstruction of links out.
     #[arg(long)]
     pub(crate) no_reconstruction: bool,
@@ -72,6 +79,9 @@ pub(crate) enum PaperTable {
     /// Biclustering of matrices with classes, \[KSVD\] Table 2.
     #[value(name = "ksvd-2")]
     Ksvd2,
+    /// Compatibility matrices on tables, the learned one among them, \[KSVD\] Table 3.
+    #[value(name = "ksvd-3")]
+    Ksvd3,
     /// Time of the solvers to an accuracy of 0.1, \[KSVD\] Table 4, figures 4 and 5.
     #[value(name = "ksvd-4")]
     Ksvd4,
@@ -89,11 +99,12 @@ pub(crate) enum PaperTable {
 const HELP: &str = "Examples:
   lopsided reproduce ksvd-1 --data data --only cora
   lopsided reproduce ksvd-1 --data data --quick --json
+  lopsided reproduce ksvd-3 --data data --max-rows 200
   lopsided reproduce ksvd-6 --data data --only cora --out figures
   lopsided reproduce ksvd-7 --generate 1000000,1000000,15
 
 ksvd-1, ksvd-4 and ksvd-6 run on every folder of DIR with a list of links (edges.csv) and classes
-(labels.csv), ksvd-5 also on those with a table (data.csv, last column the target), ksvd-2 on those
+(labels.csv), ksvd-3 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
 with a matrix (features.mtx or features.npy) and classes, ksvd-7 on those with an svmlight file
 (.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50.
 All of them may be gzipped. Sets that cannot be used are named and left out.";

@@ -1,4 +1,4 @@
-use super::{Kernel, Meeting, Separable};
+use super::{Derivative, Kernel, Meeting, Separable};
 use crate::error::Result;
 use crate::registry::Entry;
 use crate::samples::SamplesRef;
@@ -17,6 +17,10 @@ impl<T: Scalar> Kernel<T> for Linear {
 
     fn separable(&self) -> Option<Separable<T>> {
         Some(Separable::Dot)
+    }
+
+    fn derivative(&self) -> Option<Derivative<T>> {
+        Some(Derivative::ByDot(Box::new(|_| T::one())))
     }
 }
 

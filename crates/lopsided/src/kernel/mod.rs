@@ -53,6 +53,11 @@ pub trait Kernel<T: Scalar>: Send + Sync {
         None
     }
 
+    /// The derivative of [`Kernel::block`], where the kernel has one; what learns through a kernel needs it.
+    fn derivative(&self) -> Option<Derivative<T>> {
+        None
+    }
+
     /// True when the samples X are the rows of G themselves.
     fn is_precomputed(&self) -> bool {
         false
@@ -68,6 +73,14 @@ pub enum Normalization {
     RowSum,
     /// The values are exponents: G = exp(value) divided by its sum over all column samples, without underflow.
     Softmax,
+}
+
+/// How the values of [`Kernel::block`] change with what they are a function of.
+pub enum Derivative<T> {
+    /// With |x − z|², as a function of the value.
+    ByDistance(Box<dyn Fn(T) -> T + Send + Sync>),
+    /// With ⟨x, z⟩, as a function of ⟨x, z⟩.
+    ByDot(Box<dyn Fn(T) -> T + Send + Sync>),
 }
 
 /// Kernels whose matrix is rank one plus sparse, exactly, when the samples are sparse.

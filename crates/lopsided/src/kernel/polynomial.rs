@@ -1,4 +1,4 @@
-use super::{Kernel, Meeting, Separable};
+use super::{Derivative, Kernel, Meeting, Separable};
 use crate::error::Result;
 use crate::registry::{Entry, Params};
 use crate::samples::SamplesRef;
@@ -43,6 +43,12 @@ impl<T: Scalar> Kernel<T> for Polynomial {
 
     fn separable(&self) -> Option<Separable<T>> {
         Some(Separable::OfDot(Box::new(self.of_dot())))
+    }
+
+    fn derivative(&self) -> Option<Derivative<T>> {
+        let (gamma, coef0, degree) = (T::of(self.gamma), T::of(self.coef0), self.degree as i32);
+        let outer = T::of(f64::from(self.degree)) * gamma;
+        Some(Derivative::ByDot(Box::new(move |dot| outer * num_traits::Float::powi(gamma * dot + coef0, degree - 1))))
     }
 }
 

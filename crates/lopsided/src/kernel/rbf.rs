@@ -1,4 +1,4 @@
-use super::{Kernel, Meeting, Separable, pair};
+use super::{Derivative, Kernel, Meeting, Separable, pair};
 use crate::error::Result;
 use crate::registry::Entry;
 use crate::samples::SamplesRef;
@@ -22,6 +22,11 @@ impl<T: Scalar> Kernel<T> for Rbf {
 
     fn separable(&self) -> Option<Separable<T>> {
         Some(Separable::Exponential { gamma: T::of(self.gamma), meeting: Meeting::Dot })
+    }
+
+    fn derivative(&self) -> Option<Derivative<T>> {
+        let gamma = T::of(self.gamma);
+        Some(Derivative::ByDistance(Box::new(move |value| -gamma * value)))
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Kernel, Meeting, Normalization, Separable, pair};
+use super::{Derivative, Kernel, Meeting, Normalization, Separable, pair};
 use crate::error::Result;
 use crate::registry::Entry;
 use crate::samples::SamplesRef;
@@ -32,6 +32,11 @@ impl<T: Scalar> Kernel<T> for Sne {
 
     fn separable(&self) -> Option<Separable<T>> {
         Some(Separable::Exponential { gamma: T::of(self.gamma), meeting: Meeting::Dot })
+    }
+
+    fn derivative(&self) -> Option<Derivative<T>> {
+        let gamma = T::of(self.gamma);
+        Some(Derivative::ByDistance(Box::new(move |_| -gamma)))
     }
 }
 

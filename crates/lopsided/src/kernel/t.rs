@@ -1,4 +1,4 @@
-use super::{Kernel, Meeting, Normalization, pair};
+use super::{Derivative, Kernel, Meeting, Normalization, pair};
 use crate::error::Result;
 use crate::registry::Entry;
 use crate::samples::SamplesRef;
@@ -27,6 +27,11 @@ impl<T: Scalar> Kernel<T> for StudentT {
 
     fn normalization(&self) -> Normalization {
         Normalization::RowSum
+    }
+
+    fn derivative(&self) -> Option<Derivative<T>> {
+        let gamma = T::of(self.gamma);
+        Some(Derivative::ByDistance(Box::new(move |value| -gamma * value * value)))
     }
 }
 

@@ -3,6 +3,7 @@
 mod accuracy;
 mod classify;
 mod hold_out;
+mod inductive;
 mod links;
 mod predict;
 mod search;
@@ -12,6 +13,7 @@ mod tables;
 pub use accuracy::{Accuracy, Reference};
 pub use classify::{Choice, Grid, NodeClassification, Trial};
 pub use hold_out::{HoldOut, HoldOutScore};
+pub use inductive::{InductivePrediction, TableScores};
 pub use links::{Reconstruction, reconstruct};
 pub use predict::{HeldOut, LinkScores};
 pub use search::{Search, Tried, Tuning};

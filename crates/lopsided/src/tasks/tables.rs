@@ -65,12 +65,8 @@ impl TablePrediction {
     /// [`Error::Shape`] and [`Error::Param`] for sizes and settings that do not fit, [`Error::NotFinite`],
     /// [`Error::Singular`] for a penalty that is too large, [`Error::Interrupted`].
     pub fn evaluate(&self, features: &Features<f64>, target: &Target, run: &Run) -> Result<Vec<f64>> {
-        let rows = Rows::new(features, target)?;
-        let count = rows.x.nrows();
-        let train = (count as f64 * self.train_share).round() as usize;
-        if self.folds < 2 || train < self.folds || train >= count || self.trials == 0 || self.penalties.is_empty() {
-            return Err(Error::param("folds", self.folds, format!("between 2 and {train}, the rows to learn from")));
-        }
+        let rows = Rows::new(&features.matrix(), target)?;
+        self.check(rows.x.nrows())?;
         let trial = |k: usize| {
             run.watch.check()?;
             self.trial(&rows, run.seed.wrapping_add(k as u64))
@@ -78,9 +74,23 @@ impl TablePrediction {
         (0..self.trials).into_par_iter().map(trial).collect()
     }
 
+    /// Refuses settings that leave nothing to learn from or to test on.
+    pub(super) fn check(&self, count: usize) -> Result<()> {
+        let train = (count as f64 * self.train_share).round() as usize;
+        if self.folds < 2 || train < self.folds || train >= count || self.trials == 0 || self.penalties.is_empty() {
+            return Err(Error::param("folds", self.folds, format!("between 2 and {train}, the rows to learn from")));
+        }
+        Ok(())
+    }
+
     fn trial(&self, rows: &Rows, seed: u64) -> Result<f64> {
         let (train, test) = split(rows.x.nrows(), self.train_share, seed);
-        let folds = super::classify::dealt(&train, self.folds, seed);
+        Ok(rows.score(&self.learn(rows, &train, seed)?, &test, rows.measure))
+    }
+
+    /// The machine with the best penalty in cross-validation.
+    pub(super) fn learn(&self, rows: &Rows, train: &[usize], seed: u64) -> Result<LinearLsSvmModel> {
+        let folds = super::classify::dealt(train, self.folds, seed);
         let parts: Vec<Moments> = folds.iter().map(|fold| rows.moments(fold)).collect();
         let Some(total) = Moments::total(&parts) else {
             return Err(Error::param("folds", self.folds, "at least 2"));
@@ -90,27 +100,28 @@ impl TablePrediction {
         for &penalty in &self.penalties {
             let mut gain = 0.0;
             for (part, fold) in parts.iter().zip(&folds) {
-                gain += rows.measure.gain(rows.score(&total.solve(Some(part), &cols, |_| 1.0 / penalty)?, fold));
+                let model = total.solve(Some(part), &cols, |_| 1.0 / penalty)?;
+                gain += rows.measure.gain(rows.score(&model, fold, rows.measure));
             }
             if gain > best.0 {
                 best = (gain, penalty);
             }
         }
-        Ok(rows.score(&total.solve(None, &cols, |_| 1.0 / best.1)?, &test))
+        total.solve(None, &cols, |_| 1.0 / best.1)
     }
 }
 
 /// The rows with a known target.
-struct Rows {
+pub(super) struct Rows {
     x: Mat<f64>,
     /// ±1 for each class, or the value.
     y: Mat<f64>,
-    measure: Measure,
+    /// The one that chooses the penalty.
+    pub(super) measure: Measure,
 }
 
 impl Rows {
-    fn new(features: &Features<f64>, target: &Target) -> Result<Self> {
-        let all = features.matrix();
+    pub(super) fn new(all: &Mat<f64>, target: &Target) -> Result<Self> {
         SamplesRef::Dense(all.as_ref()).check_finite("the features")?;
         let (wanted, classes) = match target {
             Target::Classes { names, codes } => (codes.iter().map(|c| c.map(f64::from)).collect(), names.len()),
@@ -132,10 +143,10 @@ impl Rows {
         Moments::of(select(&self.x, rows).as_ref(), select(&self.y, rows).as_ref())
     }
 
-    fn score(&self, model: &LinearLsSvmModel, rows: &[usize]) -> f64 {
+    pub(super) fn score(&self, model: &LinearLsSvmModel, rows: &[usize], measure: Measure) -> f64 {
         let x = select(&self.x, rows);
         let class_of = |&i: &usize| (0..self.y.ncols()).position(|c| self.y[(i, c)] > 0.0).unwrap_or(0) as u32;
-        match self.measure {
+        match measure {
             Measure::MicroF1 => micro_f1(&rows.iter().map(class_of).collect::<Vec<_>>(), &model.predict(x.as_ref())),
             Measure::Auroc => {
                 let truth: Vec<bool> = rows.iter().map(|&i| self.y[(i, 1)] > 0.0).collect();
@@ -153,7 +164,7 @@ fn column(m: MatRef<'_, f64>) -> Vec<f64> {
     m.col(0).iter().copied().collect()
 }
 
-fn select(m: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
+pub(super) fn select(m: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
     Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)])
 }
 
@@ -162,13 +173,18 @@ pub fn standardized(samples: SamplesRef<'_, f64>) -> Mat<f64> {
     let (n, d) = (samples.count(), samples.width());
     let mut x = Mat::<f64>::zeros(n, d);
     (0..n).for_each(|i| samples.for_each(i, |j, value| x[(i, j)] = value));
-    for j in 0..d {
-        let known: Vec<f64> = x.col(j).iter().copied().filter(|v| v.is_finite()).collect();
+    standardized_by(x, &(0..n).collect::<Vec<_>>())
+}
+
+/// The columns with mean 0 and standard deviation 1 over some of the rows; missing values and constant columns become 0.
+pub(super) fn standardized_by(mut x: Mat<f64>, rows: &[usize]) -> Mat<f64> {
+    for j in 0..x.ncols() {
+        let known: Vec<f64> = rows.iter().map(|&i| x[(i, j)]).filter(|v| v.is_finite()).collect();
         let count = known.len().max(1) as f64;
         let mean = known.iter().sum::<f64>() / count;
         let deviation = (known.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt();
         let scaled = |v: f64| if v.is_finite() && deviation > 0.0 { (v - mean) / deviation } else { 0.0 };
-        (0..n).for_each(|i| x[(i, j)] = scaled(x[(i, j)]));
+        (0..x.nrows()).for_each(|i| x[(i, j)] = scaled(x[(i, j)]));
     }
     x
 }

@@ -1,5 +1,6 @@
 //! `lopsided embed`: left and right features of a graph, a matrix or two sample sets.
 
+mod learned;
 mod page;
 mod streamed;
 pub(super) mod summary;
@@ -10,9 +11,8 @@ use crate::context::Context;
 use crate::input::{self, Loaded};
 use crate::{estimator, output};
 use anyhow::Result;
-use lopsided::estimators::Plan;
 use lopsided::io::write_matrix;
-use lopsided::{Dataset, KernelSvd, KernelSvdModel, Scalar, Side, file};
+use lopsided::{Compat, Dataset, KernelSvd, KernelSvdModel, Scalar, Side, file};
 use std::path::{Path, PathBuf};
 use summary::{DryRun, Summary};
 
@@ -35,33 +35,38 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     context.line.stage("reading");
     let Loaded { data, notes } = input::load::<T>(args, &context.run)?;
     context.line.stage("planning");
-    let estimator = KernelSvd { rank: estimator::rank(&args.solver, size(&estimator, &data)), ..estimator };
-    let plan = estimator.plan(&data, &context.run)?;
+    let estimator = KernelSvd { rank: estimator::rank(&args.solver, size(&estimator, &data, args)), ..estimator };
+    let learner = learned::learner(args, &estimator)?;
+    let start = learner.as_ref().map(|learner| learner.start(&data.x, &context.run)).transpose()?;
+    let plan = estimator.plan(start.as_ref().unwrap_or(&data), &context.run)?;
+    drop(start);
     if args.dry_run {
         DryRun::of::<T>(&estimator, &plan, &notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
-    fit(estimator, &plan, data, notes, args, context)
+    context.line.stage("preparing products with G");
+    let (model, learning) = match learner {
+        Some(learner) => learned::fit(&learner, data, &context.run).map(|(model, how)| (model, Some(how)))?,
+        None => (KernelSvd { kernel: plan.kernel.clone(), ..estimator }.fit(data, &context.run)?, None),
+    };
+    let mut summary = Summary::of(&model, &plan, notes);
+    summary.learning = learning;
+    finish(&model, summary, args, context)
 }
 
-fn fit<T: Scalar>(
-    estimator: KernelSvd,
-    plan: &Plan,
-    data: Dataset<T>,
-    notes: Vec<String>,
+/// Writes the files and tells about them.
+fn finish<T: Scalar>(
+    model: &KernelSvdModel<T>,
+    mut summary: Summary,
     args: &EmbedArgs,
     context: &Context,
 ) -> Result<Outcome> {
-    context.line.stage("preparing products with G");
-    let estimator = KernelSvd { kernel: plan.kernel.clone(), ..estimator };
-    let model = estimator.fit(data, &context.run)?;
     context.run.watch.check()?;
     context.line.stage("writing");
-    let mut summary = Summary::of(&model, plan, notes);
-    summary.files = write(&model, &args.outputs)?;
+    summary.files = write(model, &args.outputs)?;
     if let Some(path) = &args.outputs.report {
         summary.finish(context);
-        let html = page::html(&model, &summary, &args.input);
+        let html = page::html(model, &summary, &args.input);
         file::write_atomically(path, |out| out.write_all(html.as_bytes()).map_err(|e| lopsided::Error::io(path, e)))?;
         summary.files.push(path.clone());
     }
@@ -71,9 +76,10 @@ fn fit<T: Scalar>(
 }
 
 /// Rows and columns of G.
-fn size<T: Scalar>(estimator: &KernelSvd, data: &Dataset<T>) -> (usize, usize) {
+fn size<T: Scalar>(estimator: &KernelSvd, data: &Dataset<T>, args: &EmbedArgs) -> (usize, usize) {
+    let learned = args.compat.compat == Some(Compat::Learned);
     let given = estimator.kernel.name == "precomputed";
-    (data.x.count(), if given { data.x.width() } else { data.cols().count() })
+    (data.x.count(), if given || learned { data.x.width() } else { data.cols().count() })
 }
 
 fn check_outputs(args: &OutputArgs) -> lopsided::Result<()> {

@@ -1,5 +1,6 @@
 //! What `embed` tells about its work.
 
+use super::learned::Learning;
 use crate::context::Context;
 use crate::{memory, talk};
 use lopsided::error::bytes;
@@ -38,6 +39,8 @@ pub(super) struct Summary {
     precision: &'static str,
     notes: Vec<String>,
     why: Why,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) learning: Option<Learning>,
     pub(super) files: Vec<PathBuf>,
     /// Passes over a file that is streamed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +80,7 @@ impl Summary {
             precision: T::NAME,
             notes: svd.report.notes.clone(),
             why: Why { operator: format!("{passes} passes over the file, {width} coordinates"), solver: String::new() },
+            learning: None,
             files: Vec::new(),
             passes: Some(passes),
             compat_width: Some(width),
@@ -108,6 +112,7 @@ impl Summary {
             precision: T::NAME,
             notes,
             why: Why { operator: plan.operator.why.clone(), solver: report.why.clone() },
+            learning: None,
             files: Vec::new(),
             passes: None,
             compat_width: None,
@@ -143,6 +148,7 @@ impl Summary {
             let what = format!("{rows} rows, {cols} columns; relative error of U Σ Vᵀ about {error:.1e}");
             lines.insert(4, ("landmarks", what));
         }
+        lines.extend(self.learning.as_ref().map(|learning| ("learned", learning.line())));
         lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
         if !self.files.is_empty() {
             let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();

@@ -3,6 +3,7 @@
 mod figures;
 mod ksvd1;
 mod ksvd2;
+mod ksvd3;
 mod ksvd4;
 mod ksvd5;
 mod ksvd7;
@@ -12,7 +13,7 @@ mod sets;
 mod solvers;
 
 use super::Outcome;
-use crate::args::{PaperTable, ReproduceArgs};
+use crate::args::{LearningArgs, PaperTable, ReproduceArgs};
 use crate::context::Context;
 use crate::talk;
 use anyhow::Result;
@@ -45,6 +46,8 @@ struct Settings {
     /// Seconds for one method.
     limit: f64,
     out: Option<PathBuf>,
+    max_rows: usize,
+    learning: LearningArgs,
 }
 
 impl Settings {
@@ -80,6 +83,8 @@ impl Settings {
             etas,
             limit: args.limit,
             out: args.out.clone(),
+            max_rows: args.max_rows,
+            learning: args.learning.clone(),
         })
     }
 
@@ -137,6 +142,7 @@ fn defaults(table: PaperTable, quick: bool) -> (usize, usize, &'static [f64], &'
     match table {
         PaperTable::Ksvd1 | PaperTable::Ksvd5 => (if quick { 100 } else { 1000 }, few(10), &[2.0, 5.0, 10.0], &[]),
         PaperTable::Ksvd2 => (20, few(5), &[1.0], &[]),
+        PaperTable::Ksvd3 => (ksvd3::RANK, few(10), &[1.0], &[]),
         PaperTable::Ksvd4 => (20, few(3), &[1.0, 0.5], &[0.1]),
         PaperTable::Ksvd6 => (20, few(3), &[1.0, 0.5], &[0.1, 0.01]),
         PaperTable::Ksvd7 => (50, few(10), &[2.0, 5.0, 10.0], &[]),
@@ -181,6 +187,13 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
             let table = if args.table == PaperTable::Ksvd4 { "ksvd-4" } else { "ksvd-6" };
             let report = over_sets(&graphs(table), &folders()?, &settings, context, ksvd4::set)?;
             show(&report, ksvd4::text, context)
+        }
+        PaperTable::Ksvd3 => {
+            let kind = Kind { table: "ksvd-3", fits: Folder::has_table, needs: "data.csv" };
+            let report = over_sets(&kind, &folders()?, &settings, context, ksvd3::set)?;
+            let outcome = show(&report, ksvd3::text, context)?;
+            ksvd3::show_verdict(&report.sets, context)?;
+            Ok(outcome)
         }
         PaperTable::Ksvd5 => {
             let fits = |folder: &Folder| folder.has_graph() || folder.has_table();

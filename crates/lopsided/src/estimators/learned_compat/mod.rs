@@ -1,0 +1,216 @@
+//! The compatibility matrix a3: learned from targets.
+
+mod adam;
+mod head;
+mod kernel_rows;
+mod sides;
+mod supervision;
+mod training;
+
+pub use head::Loss;
+
+use crate::compat::{Compat, Compatibility};
+use crate::dataset::{Dataset, Maps, Target};
+use crate::error::{Error, Result};
+use crate::estimators::linear::LinearLsSvmModel;
+use crate::estimators::{KernelSvd, KernelSvdModel};
+use crate::operator::available_memory;
+use crate::samples::{Samples, Side};
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+use head::Head;
+use kernel_rows::Differentiable;
+use sides::Sides;
+use supervision::Supervision;
+use training::{Training, with_ones};
+
+/// A kernel SVD of a matrix A (N×M) whose compatibility matrix C is learned from a target of its rows: a3 of \[KSVD\]
+/// Remark 2.3 and Algorithm 1, trained as in App. C.3.
+///
+/// For N > M the columns are mapped, z̃ = z·C with C of size N×M, for M ≥ N the rows, x̃ = x·C with C of size M×N; with a
+/// truncated start both are. The features of a row are e(x) = k(x, Z̃)·V·Σ⁻¹, on which a linear head predicts classes
+/// (softmax, cross-entropy) or values (squared error). C starts as that of [`LearnedCompat::start`], and so does gamma, which
+/// stays. Then, in every epoch,
+///
+/// 1. G\[i, j\] = k(x̃_i, z̃_j) of the present C and its triplets G·V = U·Σ;
+/// 2. the head that is best for these features, and its loss on the rows to learn from and on those held out;
+/// 3. C is remembered if the loss on the held-out rows is the least so far;
+/// 4. V and Σ are held fixed while batches of rows move C and the head against the gradient of the loss.
+///
+/// 5. At the end the remembered C is kept, or that of the start where the gain on the held-out rows is within one standard
+///    error: the least of many losses is small by chance, too.
+///
+/// It becomes part of an ordinary [`KernelSvdModel`], which places new rows and columns through it.
+///
+/// With [`LearnedCompat::symmetric`] the kernel runs over the rows twice, k(x·C, x'·C) with a C of size M×M that starts as
+/// the identity: KPCA with a learned C, the baseline of \[KSVD\] Table 3.
+///
+/// # Departures
+/// \[KSVD\] moves the head by gradients alone and takes G·V for features. A refreshed V may come with other signs and another
+/// order, so the head is found anew each time, and the features are U·√N, for which one learning rate fits all data. The
+/// steps are those of \[Adam\]. The paper does not say by which rows it chooses; here none of the rows to test on is seen.
+///
+/// # Cost
+/// Each epoch one SVD of G, and for each batch of b rows a product of A with a matrix of the width of the images: O(N·M·q) for
+/// N > M. A is stored dense, and so is C.
+///
+/// # Example
+/// ```
+/// use lopsided::{KernelSvd, LearnedCompat, Mat, Run, Samples, Target};
+///
+/// let a = Mat::from_fn(60, 4, |i, j| ((i * (7 + j) + j * j) % 13) as f64 / 6.0 - 1.0);
+/// let target = Target::Values((0..60).map(|i| a[(i, 0)] * a[(i, 1)]).collect());
+/// let learner = LearnedCompat { epochs: 5, ..LearnedCompat::new(KernelSvd::new("rbf").with_rank(3)) };
+/// let learned = learner.fit(Samples::Dense(a.clone()), &target, &Run::default())?;
+/// let last = learned.curve.last().unwrap();
+/// assert!(last.best <= learned.curve[0].validation);
+/// let again = learned.model.project_rows(Samples::Dense(a).as_ref(), &Run::default())?;
+/// assert!((again - learned.model.embedding(lopsided::Side::Row)).norm_max() < 1e-6);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LearnedCompat {
+    /// The kernel SVD that is fitted; its kernel needs a derivative.
+    pub machine: KernelSvd,
+    /// Where C starts.
+    pub start: Compatibility,
+    /// The rows against themselves instead of the columns.
+    pub symmetric: bool,
+    /// How far an entry of C moves with a batch, as a share of the root mean square of all entries at the start.
+    pub learning_rate: f64,
+    /// Passes over the rows.
+    pub epochs: usize,
+    /// Passes without improvement after which learning ends early.
+    pub patience: usize,
+    /// Rows of a batch.
+    pub batch: usize,
+    /// Share of the rows with a target that is held out to choose C by; 0: the rows to learn from choose.
+    pub validation: f64,
+}
+
+/// The losses after an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct LearningStep {
+    /// Passes so far; 0 is the start.
+    pub epoch: usize,
+    /// Mean loss on the rows to learn from.
+    pub train: f64,
+    /// Mean loss on the held-out rows.
+    pub validation: f64,
+    /// The least `validation` so far.
+    pub best: f64,
+}
+
+/// A fitted [`LearnedCompat`].
+#[derive(Clone, Debug)]
+pub struct LearnedCompatModel<T> {
+    /// The kernel SVD with the learned maps.
+    pub model: KernelSvdModel<T>,
+    /// Predicts from embeddings of rows: one output per class, or the value.
+    pub head: LinearLsSvmModel,
+    /// What the head minimises.
+    pub loss: Loss,
+    /// Losses of all epochs.
+    pub curve: Vec<LearningStep>,
+    /// The epoch whose map was kept; 0 is the start.
+    pub epoch: usize,
+}
+
+impl LearnedCompat {
+    /// Starts from the principal components, a1: 100 epochs of batches of 64 rows, a fifth of the rows held out.
+    pub fn new(machine: KernelSvd) -> Self {
+        LearnedCompat {
+            machine,
+            start: Compatibility::new(Compat::Pca),
+            symmetric: false,
+            learning_rate: 0.01,
+            epochs: 100,
+            patience: 20,
+            batch: 64,
+            validation: 0.2,
+        }
+    }
+
+    /// Learns C from the targets of the rows of A.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] for a learning rate that is too large; [`Error::Param`] for settings out of range, a kernel
+    /// without derivative and targets that teach nothing; [`Error::Memory`]; those of [`Dataset::from_matrix_with`] and
+    /// [`KernelSvd::fit`].
+    pub fn fit<T: Scalar>(&self, a: Samples<T>, target: &Target, run: &Run) -> Result<LearnedCompatModel<T>> {
+        self.check(&a)?;
+        let supervision = Supervision::new(target, a.count(), self.validation, run.seed)?;
+        let start = self.start(&a, run)?;
+        let kernel = self.machine.plan(&start, run)?.kernel;
+        let training = Training {
+            settings: self,
+            kernel: Differentiable::new(&kernel)?,
+            machine: KernelSvd { kernel, ..self.machine.clone() },
+            sides: Sides::new(a, self.symmetric),
+            supervision,
+        };
+        let chosen = training.learn(start.maps, run)?;
+        let data = Dataset { y: Some(target.clone()), ..training.sides.dataset(&chosen.maps) };
+        let model = training.machine.fit(data, run)?;
+        let head = final_head(&model, &training.supervision)?;
+        let loss = training.supervision.loss;
+        Ok(LearnedCompatModel { model, head, loss, curve: chosen.curve, epoch: chosen.epoch })
+    }
+
+    /// Rows and columns as the start makes them comparable.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::from_matrix_with`].
+    pub fn start<T: Scalar>(&self, a: &Samples<T>, run: &Run) -> Result<Dataset<T>> {
+        if !self.symmetric {
+            return Dataset::from_matrix_with(a.clone(), &self.start, run);
+        }
+        let rows = Some(Mat::identity(a.width(), a.width()));
+        Ok(Dataset { maps: Maps { rows, cols: None }, ..Dataset::new(a.clone()) })
+    }
+
+    fn check<T: Scalar>(&self, a: &Samples<T>) -> Result<()> {
+        if !(self.learning_rate.is_finite() && self.learning_rate > 0.0) {
+            return Err(Error::param("learning-rate", self.learning_rate, "a number above 0"));
+        }
+        if self.batch == 0 {
+            return Err(Error::param("batch", 0, "at least 1"));
+        }
+        if !(0.0..=0.5).contains(&self.validation) {
+            return Err(Error::param("validation", self.validation, "a share between 0 and 0.5"));
+        }
+        if !self.symmetric && matches!(self.start.kind, Compat::None | Compat::Learned) {
+            return Err(Error::param("start", self.start.kind, "pinv, pca or random: there must be a map to learn"));
+        }
+        a.check_finite("the matrix")?;
+        let available = self.machine.memory.unwrap_or_else(available_memory);
+        // A and its transpose; C, its gradient, two means of gradients and the best C so far.
+        let needed = 7 * T::BYTES as u64;
+        let needed = needed.saturating_mul(a.count() as u64).saturating_mul(a.width() as u64);
+        if needed <= available {
+            return Ok(());
+        }
+        let advice = "learn from fewer rows or allow more memory".into();
+        Err(Error::Memory { what: "the learned compatibility matrix".into(), needed, available, advice })
+    }
+}
+
+/// The best head on the embedding of the final model, in the units of the target.
+fn final_head<T: Scalar>(model: &KernelSvdModel<T>, supervision: &Supervision) -> Result<LinearLsSvmModel> {
+    let all = model.embedding(Side::Row);
+    let (train, rank) = (&supervision.train, all.ncols());
+    let features = Mat::from_fn(train.len(), rank, |i, k| all[(train[i], k)]);
+    let size = |k: usize| features.col(k).norm_l2().as_f64() / (train.len() as f64).sqrt();
+    let scale: Vec<f64> = (0..rank).map(size).map(|s| if s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+    let mut x = with_ones(&features);
+    (0..rank).for_each(|k| x.col_mut(k).iter_mut().for_each(|v| *v *= scale[k]));
+    let Head { weights, .. } = Head::fit(&x, &supervision.of(train), supervision.loss)?;
+    let (mean, deviation) = supervision.units;
+    let bias = (0..weights.ncols()).map(|c| weights[(rank, c)] * deviation + mean).collect();
+    let weights = Mat::from_fn(rank, weights.ncols(), |k, c| weights[(k, c)] * scale[k] * deviation);
+    Ok(LinearLsSvmModel { weights, bias })
+}
+
+#[cfg(test)]
+mod tests;

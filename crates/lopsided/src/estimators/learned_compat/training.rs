@@ -1,0 +1,265 @@
+use super::adam::Adam;
+use super::head::{Head, mean};
+use super::kernel_rows::Differentiable;
+use super::sides::Sides;
+use super::supervision::Supervision;
+use super::{LearnedCompat, LearningStep};
+use crate::dataset::Maps;
+use crate::error::{Error, Result};
+use crate::estimators::{KernelSvd, KernelSvdModel};
+use crate::linalg;
+use crate::operator::TILE;
+use crate::random;
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use crate::watch::Progress;
+use faer::{Mat, MatRef};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Stream of the order of the rows.
+const STREAM: u64 = 61;
+/// A loss, or a map, so many times that of the start has run away.
+const RUNAWAY: f64 = 1e3;
+/// Singular values below this share of the first do not make features larger any more.
+const FLOOR: f64 = 1e-2;
+
+/// Everything that stays the same while a compatibility matrix is learned.
+pub(super) struct Training<'a, T> {
+    pub(super) settings: &'a LearnedCompat,
+    /// With the gamma of the start.
+    pub(super) machine: KernelSvd,
+    pub(super) kernel: Differentiable<T>,
+    pub(super) sides: Sides<T>,
+    pub(super) supervision: Supervision,
+}
+
+/// What is held fixed within an epoch, and the head on top of it.
+pub(super) struct Frame<T> {
+    /// V·Σ⁻¹·√n: features k(x, Z̃)·V·Σ⁻¹·√n have mean square 1.
+    projection: Mat<T>,
+    head: Head,
+}
+
+/// The map that was chosen, and the way there.
+pub(super) struct Chosen<T> {
+    pub(super) maps: Maps<T>,
+    pub(super) epoch: usize,
+    pub(super) curve: Vec<LearningStep>,
+}
+
+/// Where learning stands.
+struct State<T> {
+    maps: Maps<T>,
+    optimizer: Optimizer<T>,
+    /// Decides on the order of the rows.
+    rng: ChaCha8Rng,
+    curve: Vec<LearningStep>,
+}
+
+/// A map with the losses of the rows that judge it.
+struct Judged<T> {
+    maps: Maps<T>,
+    epoch: usize,
+    losses: Vec<f64>,
+}
+
+impl<T: Scalar> Training<'_, T> {
+    /// The numbered steps are those of [`LearnedCompat`].
+    pub(super) fn learn(&self, start: Maps<T>, run: &Run) -> Result<Chosen<T>> {
+        let optimizer = Optimizer::new(&start, self.settings.learning_rate);
+        let rng = random::generator(run.seed, STREAM);
+        let mut state = State { maps: start, optimizer, rng, curve: Vec::new() };
+        let (mut frame, losses) = self.refresh(&mut state, run)?;
+        let first = Judged { maps: state.maps.clone(), epoch: 0, losses };
+        let mut best: Option<Judged<T>> = None;
+        for epoch in 1..=self.settings.epochs {
+            if epoch - best.as_ref().map_or(0, |best| best.epoch) > self.settings.patience {
+                break;
+            }
+            let (done, total) = (epoch as u64, self.settings.epochs as u64);
+            run.watch.report(Progress { stage: "learning the compatibility matrix", done, total, residual: None })?;
+            self.pass(&mut state, &mut frame, run)?;
+            let before = state.curve.last().map_or(f64::INFINITY, |last| last.best);
+            let (next, losses) = self.refresh(&mut state, run)?;
+            frame = next;
+            if state.curve.last().is_some_and(|last| last.best < before) {
+                best = Some(Judged { maps: state.maps.clone(), epoch, losses });
+            }
+        }
+        let chosen = best.filter(|best| !self.is_noise(&first.losses, &best.losses)).unwrap_or(first);
+        Ok(Chosen { maps: chosen.maps, epoch: chosen.epoch, curve: state.curve })
+    }
+
+    /// Step 5: whether the gain over the start is within one standard error of the held-out rows.
+    fn is_noise(&self, start: &[f64], best: &[f64]) -> bool {
+        let gains: Vec<f64> = start.iter().zip(best).map(|(s, b)| s - b).collect();
+        let (gain, error) = mean(&gains);
+        !self.supervision.validation.is_empty() && gain <= error
+    }
+
+    /// Steps 1 to 3: V and Σ of the present map, the best head for them, and the losses of the rows that judge both.
+    fn refresh(&self, state: &mut State<T>, run: &Run) -> Result<(Frame<T>, Vec<f64>)> {
+        let epoch = state.curve.len();
+        let frame = self.frame(&state.maps, epoch, run)?;
+        let loss_of = |rows: &[usize]| -> Result<Vec<f64>> {
+            let features = self.features(&state.maps, rows, frame.projection.as_ref())?;
+            Ok(frame.head.errors(&features, self.supervision.of(rows).as_ref()).1)
+        };
+        let losses = loss_of(self.supervision.judges())?;
+        let (train, validation) = (mean(&loss_of(&self.supervision.train)?).0, mean(&losses).0);
+        self.check(&state.curve, train.max(validation))?;
+        let best = state.curve.last().map_or(validation, |last| last.best.min(validation));
+        state.curve.push(LearningStep { epoch, train, validation, best });
+        Ok((frame, losses))
+    }
+
+    /// V and Σ of a map, and the best head for them.
+    pub(super) fn frame(&self, maps: &Maps<T>, epoch: usize, run: &Run) -> Result<Frame<T>> {
+        let projection = projection(&self.decompose(maps, epoch, run)?);
+        let Supervision { train, loss, .. } = &self.supervision;
+        let head = Head::fit(&self.features(maps, train, projection.as_ref())?, &self.supervision.of(train), *loss)?;
+        Ok(Frame { projection, head })
+    }
+
+    /// The kernel SVD under a map.
+    fn decompose(&self, maps: &Maps<T>, epoch: usize, run: &Run) -> Result<KernelSvdModel<T>> {
+        let model = self.machine.fit(self.sides.dataset(maps), run).map_err(|error| match error {
+            Error::NotFinite { .. } | Error::Singular { .. } if epoch > 0 => {
+                self.diverged(epoch, "the images of rows and columns are not finite".into())
+            }
+            other => other,
+        })?;
+        if epoch > 0 && model.singular_values().is_empty() {
+            return Err(self.diverged(epoch, "the kernel matrix has vanished".into()));
+        }
+        Ok(model)
+    }
+
+    /// Step 4: one step of map and head for each batch.
+    fn pass(&self, state: &mut State<T>, frame: &mut Frame<T>, run: &Run) -> Result<()> {
+        let mut order = self.supervision.train.clone();
+        order.shuffle(&mut state.rng);
+        let shape = (frame.head.weights.nrows(), frame.head.weights.ncols());
+        let mut of_head = Adam::new(shape, self.settings.learning_rate);
+        for batch in order.chunks(self.settings.batch) {
+            run.watch.check()?;
+            let (gradient, by_head, loss) = self.gradient(&state.maps, frame, batch)?;
+            self.check(&state.curve, loss)?;
+            state.optimizer.step(&mut state.maps, &gradient);
+            of_head.step(&mut frame.head.weights, &by_head);
+        }
+        self.check_growth(state.optimizer.growth(&state.maps), state.curve.len())
+    }
+
+    /// ∂L/∂C and ∂L/∂head of the mean loss L of a batch, and L itself.
+    pub(super) fn gradient(
+        &self,
+        maps: &Maps<T>,
+        frame: &Frame<T>,
+        batch: &[usize],
+    ) -> Result<(Maps<T>, Mat<f64>, f64)> {
+        let raw = self.sides.select(batch);
+        let (x, z) = (Sides::image(maps, raw.clone()), self.sides.columns(maps));
+        let rows = self.kernel.rows(x.as_ref(), z.as_ref())?;
+        let features = with_ones(&linalg::mul(rows.g.as_ref(), frame.projection.as_ref()));
+        let (errors, losses) = frame.head.errors(&features, self.supervision.of(batch).as_ref());
+        let errors = faer::Scale(1.0 / batch.len() as f64) * errors;
+        let by_head = linalg::transpose_mul(features.as_ref(), errors.as_ref());
+        let rank = frame.projection.ncols();
+        let by_features = linalg::mul(errors.as_ref(), frame.head.weights.subrows(0, rank).transpose());
+        let by_features = Mat::from_fn(batch.len(), rank, |i, k| T::of(by_features[(i, k)]));
+        let by_g = linalg::mul(by_features.as_ref(), frame.projection.transpose());
+        let (by_x, by_z) = rows.backward(by_g);
+        Ok((self.sides.gradient(maps, &raw, &by_x, &by_z), by_head, mean(&losses).0))
+    }
+
+    /// k(x, Z̃)·projection of some rows, and a column of ones. Centring would add a constant to each feature: nothing to a
+    /// head with a constant of its own.
+    fn features(&self, maps: &Maps<T>, rows: &[usize], projection: MatRef<'_, T>) -> Result<Mat<f64>> {
+        let z = self.sides.columns(maps);
+        let mut out = Mat::zeros(rows.len(), projection.ncols());
+        for (at, tile) in rows.chunks(TILE).enumerate() {
+            let x = Sides::image(maps, self.sides.select(tile));
+            let g = self.kernel.rows(x.as_ref(), z.as_ref())?.g;
+            out.as_mut().subrows_mut(at * TILE, tile.len()).copy_from(linalg::mul(g.as_ref(), projection));
+        }
+        Ok(with_ones(&out))
+    }
+
+    /// Refuses a loss that has run away, also against that of a head that knows nothing, which is about 1.
+    fn check(&self, curve: &[LearningStep], loss: f64) -> Result<()> {
+        let start = curve.first().map_or(loss, |first| first.train.max(first.validation));
+        if loss.is_finite() && loss <= RUNAWAY * start.max(1.0) {
+            return Ok(());
+        }
+        Err(self.diverged(curve.len(), format!("the loss is {loss:.3e} after {start:.3e} at the start")))
+    }
+
+    /// Kernels like SNE are bounded, so that their loss stays finite where the map does not.
+    fn check_growth(&self, growth: f64, epoch: usize) -> Result<()> {
+        if growth <= RUNAWAY {
+            return Ok(());
+        }
+        Err(self.diverged(epoch, format!("the matrix has grown {growth:.3e} times")))
+    }
+
+    fn diverged(&self, epoch: usize, reason: String) -> Error {
+        let what = "learning the compatibility matrix".into();
+        Error::Diverged { what, epoch, reason, learning_rate: self.settings.learning_rate }
+    }
+}
+
+/// One [`Adam`] for each map, with steps in proportion to its entries.
+struct Optimizer<T> {
+    rows: Option<Adam<T>>,
+    cols: Option<Adam<T>>,
+    /// Length of all maps at the start.
+    length: f64,
+}
+
+impl<T: Scalar> Optimizer<T> {
+    fn new(maps: &Maps<T>, rate: f64) -> Self {
+        let adam = |map: &Mat<T>| {
+            let entries = (map.nrows() * map.ncols()) as f64;
+            Adam::new((map.nrows(), map.ncols()), rate * map.norm_l2().as_f64() / entries.sqrt())
+        };
+        Optimizer { rows: maps.rows.as_ref().map(adam), cols: maps.cols.as_ref().map(adam), length: length(maps) }
+    }
+
+    /// How many times longer the maps are than at the start.
+    fn growth(&self, maps: &Maps<T>) -> f64 {
+        if self.length > 0.0 { length(maps) / self.length } else { 1.0 }
+    }
+
+    fn step(&mut self, maps: &mut Maps<T>, gradient: &Maps<T>) {
+        let sides =
+            [(&mut self.rows, &mut maps.rows, &gradient.rows), (&mut self.cols, &mut maps.cols, &gradient.cols)];
+        for side in sides {
+            if let (Some(adam), Some(map), Some(gradient)) = side {
+                adam.step(map, gradient);
+            }
+        }
+    }
+}
+
+/// Root of the sum of all squares.
+fn length<T: Scalar>(maps: &Maps<T>) -> f64 {
+    let side = |map: &Option<Mat<T>>| map.as_ref().map_or(0.0, |map| map.norm_l2().as_f64());
+    side(&maps.rows).hypot(side(&maps.cols))
+}
+
+/// V·Σ⁻¹·√n.
+fn projection<T: Scalar>(model: &KernelSvdModel<T>) -> Mat<T> {
+    let sigma = model.singular_values();
+    let root = T::of((model.size().0 as f64).sqrt());
+    let floor = sigma.first().map_or(T::zero(), |first| *first * T::of(FLOOR));
+    let v = &model.svd.v;
+    Mat::from_fn(v.nrows(), sigma.len(), |j, k| v[(j, k)] * root / num_traits::Float::max(sigma[k], floor))
+}
+
+/// Features in double precision, with a column of ones.
+pub(super) fn with_ones<T: Scalar>(features: &Mat<T>) -> Mat<f64> {
+    let rank = features.ncols();
+    Mat::from_fn(features.nrows(), rank + 1, |i, k| if k < rank { features[(i, k)].as_f64() } else { 1.0 })
+}
