@@ -94,6 +94,12 @@ pub(crate) enum PaperTable {
     /// Classification of large sparse tables out of core, \[KSVD\] Table 7.
     #[value(name = "ksvd-7")]
     Ksvd7,
+    /// Nodes classified with the matrix of their links as kernel, \[AsKLS\] Table 3.
+    #[value(name = "askls-3")]
+    Askls3,
+    /// Tables classified with the SNE and T kernels, \[AsKLS\] Table 4.
+    #[value(name = "askls-4")]
+    Askls4,
 }
 
 const HELP: &str = "Examples:
@@ -103,8 +109,8 @@ const HELP: &str = "Examples:
   lopsided reproduce ksvd-6 --data data --only cora --out figures
   lopsided reproduce ksvd-7 --generate 1000000,1000000,15
 
-ksvd-1, ksvd-4 and ksvd-6 run on every folder of DIR with a list of links (edges.csv) and classes
-(labels.csv), ksvd-3 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
+ksvd-1, ksvd-4, ksvd-6 and askls-3 run on every folder of DIR with a list of links (edges.csv) and classes
+(labels.csv), ksvd-3 and askls-4 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
 with a matrix (features.mtx or features.npy) and classes, ksvd-7 on those with an svmlight file
 (.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50.
 All of them may be gzipped. Sets that cannot be used are named and left out.";

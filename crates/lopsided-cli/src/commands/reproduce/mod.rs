@@ -1,5 +1,6 @@
 //! `lopsided reproduce`: tables of the papers on the sets of a data folder.
 
+mod askls;
 mod figures;
 mod ksvd1;
 mod ksvd2;
@@ -145,6 +146,7 @@ fn defaults(table: PaperTable, quick: bool) -> (usize, usize, &'static [f64], &'
         PaperTable::Ksvd3 => (ksvd3::RANK, few(10), &[1.0], &[]),
         PaperTable::Ksvd4 => (20, few(3), &[1.0, 0.5], &[0.1]),
         PaperTable::Ksvd6 => (20, few(3), &[1.0, 0.5], &[0.1, 0.01]),
+        PaperTable::Askls3 | PaperTable::Askls4 => (1, few(10), &[1.0], &[]),
         PaperTable::Ksvd7 => (50, few(10), &[2.0, 5.0, 10.0], &[]),
     }
 }
@@ -202,6 +204,13 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
             show(&report, ksvd5::text, context)
         }
         PaperTable::Ksvd7 => ksvd7::run(args, &settings, context),
+        PaperTable::Askls3 => {
+            show(&over_sets(&graphs("askls-3"), &folders()?, &settings, context, askls::graph)?, askls::text, context)
+        }
+        PaperTable::Askls4 => {
+            let kind = Kind { table: "askls-4", fits: Folder::has_table, needs: "data.csv" };
+            show(&over_sets(&kind, &folders()?, &settings, context, askls::table)?, askls::text, context)
+        }
     }
 }
 

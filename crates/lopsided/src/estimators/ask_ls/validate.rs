@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::estimators::scoring::Known;
 use crate::estimators::{Point, score};
-use crate::linsys::{PenaltyPath, Route};
+use crate::linsys::{CoupledSystem, PenaltyPath, Route};
 use crate::operator::{Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
@@ -83,8 +83,13 @@ fn held_scores(
         let symmetrized = first.symmetrize.map(|kind| Symmetrized::new(&block, kind));
         let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
         let path = (group.len() > 1 && rest.len() <= PATH).then(|| PenaltyPath::new(matrix)).transpose()?;
+        let mut learned: Vec<(CoupledSystem, Scores)> = Vec::new();
         for (at, held) in group.iter().zip(&mut held) {
             let machine = &machines[*at];
+            if let Some((_, scores)) = learned.iter().find(|(system, _)| *system == machine.system()) {
+                held.set(fold, scores);
+                continue;
+            }
             let solved = match &path {
                 Some(path) if matches!(machine.route, Route::Auto | Route::Svd) => {
                     path.solve(&machine.system(), y.as_ref(), run)?
@@ -95,8 +100,9 @@ fn held_scores(
                 Some(kind) => functions::unfolded(solved, &block, kind)?,
                 None => solved,
             };
-            let learned = Functions::padded(&solved, &nodes, task.k.nrows());
-            held.set(fold, &learned.scores_within(task.k, &tested)?);
+            let scores = Functions::padded(&solved, &nodes, task.k.nrows()).scores_within(task.k, &tested)?;
+            held.set(fold, &scores);
+            learned.push((machine.system(), scores));
         }
     }
     Ok(held)

@@ -1,0 +1,233 @@
+//! \[AsKLS\] Tables 3 and 4: AsK-LS and LS-SVM on graphs and tables, over random splits.
+
+use super::paper::{AskLsFigures, askls_figures};
+use super::sets::Folder;
+use super::{Settings, tell};
+use crate::context::Context;
+use anyhow::Result;
+use lopsided::estimators::linear::largest_columns;
+use lopsided::estimators::{AskLs, Estimator, Merge, Symmetrize};
+use lopsided::kernel::Gamma;
+use lopsided::metrics::{macro_f1, micro_f1, split};
+use lopsided::tasks::{Search, Spread};
+use lopsided::{Dataset, Error, KernelSvd, Run, Target};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::time::Instant;
+
+/// Share of the samples to learn from.
+const TRAIN_SHARE: f64 = 0.6;
+/// Up to this many training samples settings are chosen anew for every split; for more, on the first one.
+const TUNED_EACH: usize = 600;
+/// Training samples that settings are chosen on.
+const TUNED_ON: usize = 1000;
+
+/// Everything about one set. The fields are those of `--json`.
+#[derive(Serialize)]
+pub(super) struct SetReport {
+    name: String,
+    samples: usize,
+    classes: usize,
+    train: usize,
+    methods: Vec<Line>,
+    seconds: f64,
+}
+
+/// One method on one set.
+#[derive(Serialize)]
+struct Line {
+    method: &'static str,
+    /// Chosen by cross-validation in the first split.
+    tuned: BTreeMap<String, String>,
+    micro_f1: Spread,
+    macro_f1: Spread,
+    /// Largest condition number of the systems.
+    condition: Option<f64>,
+    warnings: Vec<String>,
+    paper: Option<AskLsFigures>,
+    seconds: f64,
+}
+
+/// A machine and what is chosen for it by cross-validation.
+struct Method {
+    name: &'static str,
+    machine: AskLs,
+    grid: Vec<(&'static str, &'static [&'static str])>,
+}
+
+/// What one split gave.
+struct Trial {
+    tuned: BTreeMap<String, String>,
+    micro_f1: f64,
+    macro_f1: f64,
+    condition: Option<f64>,
+    warnings: Vec<String>,
+}
+
+/// Table 3: nodes of a graph with the matrix of its links as kernel.
+pub(super) fn graph(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+    tell(context, &folder.name);
+    let set = folder.graph()?;
+    let names = (0..set.classes).map(|c| c.to_string()).collect();
+    let data = Dataset { y: Some(Target::Classes { names, codes: set.codes }), ..set.data };
+    let links = || KernelSvd::new("precomputed");
+    let symmetric = || AskLs::symmetric(links(), Symmetrize::Average);
+    let methods = vec![
+        Method { name: "AsK-LS, penalty 1", machine: AskLs::new(links()), grid: vec![] },
+        Method {
+            name: "AsK-LS, tuned",
+            machine: AskLs::new(links()),
+            grid: vec![("penalty", &["0.25", "0.5", "1", "2", "4"])],
+        },
+        Method { name: "LS-SVM, penalty 10", machine: symmetric().with_penalty(10.0), grid: vec![] },
+        Method { name: "LS-SVM, tuned", machine: symmetric(), grid: vec![("penalty", &["0.1", "1", "10", "100"])] },
+    ];
+    evaluate(folder, &data, methods, settings, context)
+}
+
+/// Table 4: rows of a table with the SNE and T kernels, and the RBF kernel as a symmetric one.
+pub(super) fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+    const PENALTIES: &[&str] = &["0.1", "1", "10", "100", "1000", "10000"];
+    const FACTORS: &[&str] = &["0.25", "0.5", "1", "2", "4"];
+    tell(context, &folder.name);
+    let (data, target) = folder.table()?;
+    if matches!(target, Target::Values(_)) {
+        return Err(Error::param("target", "values", "classes").into());
+    }
+    let data = Dataset { y: Some(target), ..data };
+    let kernel = |name: &str| KernelSvd::new(name).with_gamma(Gamma::Median);
+    let grid = || vec![("gamma-factor", FACTORS), ("penalty", PENALTIES)];
+    let merged = || [grid(), vec![("merge", &["average", "stack"][..])]].concat();
+    let methods = vec![
+        Method { name: "LS-SVM RBF", machine: AskLs::symmetric(kernel("rbf"), Symmetrize::Average), grid: grid() },
+        Method { name: "AsK-LS SNE", machine: AskLs::new(kernel("sne")).with_merge(Merge::Average), grid: merged() },
+        Method { name: "AsK-LS T", machine: AskLs::new(kernel("t")).with_merge(Merge::Average), grid: merged() },
+    ];
+    evaluate(folder, &data, methods, settings, context)
+}
+
+fn evaluate(
+    folder: &Folder,
+    data: &Dataset<f64>,
+    methods: Vec<Method>,
+    settings: &Settings,
+    context: &Context,
+) -> Result<SetReport> {
+    let start = Instant::now();
+    let target = data.y.as_ref().ok_or_else(|| Error::param("labels", "missing", "given"))?;
+    let known = target.known();
+    let train = (known.len() as f64 * TRAIN_SHARE).round() as usize;
+    let mut lines = Vec::new();
+    for method in &methods {
+        tell(context, &format!("  {}", method.name));
+        lines.push(line(folder, data, method, settings, context)?);
+    }
+    let classes = if let Target::Classes { names, .. } = target { names.len() } else { 0 };
+    let (name, seconds) = (folder.name.clone(), start.elapsed().as_secs_f64());
+    Ok(SetReport { name, samples: data.x.count(), classes, train, methods: lines, seconds })
+}
+
+fn line(folder: &Folder, data: &Dataset<f64>, method: &Method, settings: &Settings, context: &Context) -> Result<Line> {
+    let start = Instant::now();
+    let mut trials: Vec<Trial> = Vec::new();
+    for k in 0..settings.trials {
+        context.run.watch.check()?;
+        let run = Run { seed: context.run.seed.wrapping_add(k as u64), ..context.run.clone() };
+        let first = trials.first().map(|t| t.tuned.clone());
+        trials.push(trial(data, method, first, settings, &run)?);
+    }
+    let spread = |of: fn(&Trial) -> f64| Spread::of(trials.iter().map(of));
+    let conditions = trials.iter().filter_map(|t| t.condition);
+    Ok(Line {
+        method: method.name,
+        tuned: trials[0].tuned.clone(),
+        micro_f1: spread(|t| t.micro_f1),
+        macro_f1: spread(|t| t.macro_f1),
+        condition: conditions.reduce(f64::max),
+        warnings: trials[0].warnings.clone(),
+        paper: askls_figures(&folder.name, method.name),
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+fn trial(
+    data: &Dataset<f64>,
+    method: &Method,
+    first: Option<BTreeMap<String, String>>,
+    settings: &Settings,
+    run: &Run,
+) -> lopsided::Result<Trial> {
+    let target = data.y.as_ref().ok_or_else(|| Error::param("labels", "missing", "given"))?;
+    let known = target.known();
+    let (train, test) = split(known.len(), TRAIN_SHARE, run.seed);
+    let at = |which: &[usize]| which.iter().map(|&i| known[i]).collect::<Vec<_>>();
+    let (train, test) = (at(&train), at(&test));
+    let tuned = match first {
+        Some(first) if train.len() > TUNED_EACH => first,
+        _ => tune(method, &shown(data, target, &train[..train.len().min(TUNED_ON)]), settings, run)?,
+    };
+    let point: Vec<(String, String)> = tuned.clone().into_iter().collect();
+    let machine: Box<dyn Estimator<f64>> = method.machine.with(&point)?;
+    let model = machine.fit(shown(data, target, &train), run)?;
+    let found = largest_columns(model.decision(&data.rows(&test), run)?.as_ref());
+    let Target::Classes { codes, .. } = target.rows(&test) else {
+        return Err(Error::param("target", "values", "classes"));
+    };
+    let truth: Vec<u32> = codes.into_iter().flatten().collect();
+    let report = model.report();
+    Ok(Trial {
+        tuned,
+        micro_f1: micro_f1(&truth, &found),
+        macro_f1: macro_f1(&truth, &found),
+        condition: report.condition,
+        warnings: report.warnings.clone(),
+    })
+}
+
+/// The data with the targets of some rows only.
+fn shown(data: &Dataset<f64>, target: &Target, rows: &[usize]) -> Dataset<f64> {
+    let wanted: HashSet<usize> = rows.iter().copied().collect();
+    Dataset { y: Some(target.clone().without(|i| !wanted.contains(&i))), ..data.clone() }
+}
+
+fn tune(
+    method: &Method,
+    data: &Dataset<f64>,
+    settings: &Settings,
+    run: &Run,
+) -> lopsided::Result<BTreeMap<String, String>> {
+    if method.grid.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let words = |values: &[&str]| values.iter().map(ToString::to_string).collect();
+    let grid = method.grid.iter().map(|(name, values)| ((*name).to_string(), words(values))).collect();
+    let machine: &dyn Estimator<f64> = &method.machine;
+    Ok(Search { folds: settings.folds, grid }.run(machine, data, run)?.1.best.params)
+}
+
+/// The table of one set.
+pub(super) fn text(set: &SetReport) -> String {
+    let SetReport { name, samples, classes, train, .. } = set;
+    let mut out = format!("{name}: {samples} samples, {classes} classes, {train} to learn from\n");
+    let _ = writeln!(out, "method              micro-F1         macro-F1         [AsKLS] micro/macro  chosen");
+    for line in &set.methods {
+        let spread = |s: &Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
+        let paper = line.paper.map_or("-".into(), |p| p.text());
+        let chosen: Vec<String> = line.tuned.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let (micro, macro_) = (spread(&line.micro_f1), spread(&line.macro_f1));
+        let _ = writeln!(out, "{:18}  {micro}  {macro_}  {paper:20}  {}", line.method, chosen.join(", "));
+        line.warnings.iter().for_each(|warning| {
+            let _ = writeln!(out, "    {warning}");
+        });
+    }
+    let _ = writeln!(out, "{}", chosen_how(*train));
+    out
+}
+
+fn chosen_how(train: usize) -> String {
+    if train <= TUNED_EACH {
+        return "settings are chosen anew in every split".into();
+    }
+    format!("settings are chosen in the first split, on {} samples", train.min(TUNED_ON))
+}
