@@ -1,5 +1,6 @@
 //! The command line through its binary.
 
+mod ask_ls;
 mod bad_input;
 mod bicluster;
 mod embed;
