@@ -4,7 +4,7 @@
 //! mixture of Gaussians to the points of each image, and learns from the divergences of the mixtures.
 //!
 //! ```text
-//! cargo run --release --example image_kl -- 12
+//! cargo run --release --example image_kl -- IMAGES_PER_CLASS NOISE
 //! ```
 
 use lopsided::distributions::{DiagonalMixture, MixtureFit, cosine_blocks, kl_matrix};
@@ -19,10 +19,16 @@ const SAMPLES: usize = 200;
 const PENALTY: f64 = 10.0;
 
 fn main() -> Result<()> {
-    let argument = std::env::args().nth(1).unwrap_or_else(|| "12".into());
-    let per_class = argument.parse().map_err(|_| Error::param("images per class", &argument, "a whole number"))?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut recipe = TexturedImages { per_class: 12, ..TexturedImages::default() };
+    if let Some(text) = arguments.first() {
+        recipe.per_class = text.parse().map_err(|_| Error::param("images per class", text, "a whole number"))?;
+    }
+    if let Some(text) = arguments.get(1) {
+        recipe.noise = text.parse().map_err(|_| Error::param("noise", text, "a number"))?;
+    }
     let run = Run::default();
-    let (images, classes) = TexturedImages { per_class, ..TexturedImages::default() }.generate()?;
+    let (images, classes) = recipe.generate()?;
     let mixtures = images.iter().map(|image| mixture(image, &run)).collect::<Result<Vec<_>>>()?;
     let divergences = kl_matrix(&mixtures, &mixtures, SAMPLES, &run)?;
     let gamma = 1.0 / mean(&divergences.values);

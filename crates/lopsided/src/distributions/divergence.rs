@@ -1,7 +1,7 @@
-use super::mixture::DiagonalMixture;
+use super::mixture::{DiagonalMixture, log_sums};
 use crate::error::{Error, Result};
 use crate::svd::Run;
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rayon::prelude::*;
 
 /// Divergences of distributions from each other.
@@ -51,8 +51,8 @@ pub fn kl_matrix(rows: &[DiagonalMixture], cols: &[DiagonalMixture], samples: us
     }
     let row = |p: &DiagonalMixture| {
         let points = p.sample(samples, run.seed);
-        let own = p.log_density(points.as_ref())?;
-        cols.iter().map(|q| run.watch.check().and_then(|()| estimate(&own, q, points.as_ref()))).collect()
+        let own = log_sums(&p.log_joint(&points));
+        cols.iter().map(|q| run.watch.check().and_then(|()| estimate(&own, q, &points))).collect()
     };
     let found: Vec<Vec<(f64, f64)>> = rows.par_iter().map(row).collect::<Result<_>>()?;
     let of = |pick: fn(&(f64, f64)) -> f64| Mat::from_fn(rows.len(), cols.len(), |i, j| pick(&found[i][j]));
@@ -60,9 +60,12 @@ pub fn kl_matrix(rows: &[DiagonalMixture], cols: &[DiagonalMixture], samples: us
 }
 
 /// Mean and standard error of ln p − ln q.
-fn estimate(own: &[f64], q: &DiagonalMixture, points: MatRef<'_, f64>) -> Result<(f64, f64)> {
+fn estimate(own: &[f64], q: &DiagonalMixture, points: &Mat<f64>) -> Result<(f64, f64)> {
+    if q.width() != points.ncols() {
+        return Err(Error::shape("the width of a distribution", points.ncols(), q.width()));
+    }
     let n = own.len() as f64;
-    let differences: Vec<f64> = own.iter().zip(q.log_density(points)?).map(|(p, q)| p - q).collect();
+    let differences: Vec<f64> = own.iter().zip(log_sums(&q.log_joint(points))).map(|(p, q)| p - q).collect();
     let mean = differences.iter().sum::<f64>() / n;
     let squares: f64 = differences.iter().map(|d| (d - mean) * (d - mean)).sum();
     Ok((mean, (squares / (n - 1.0) / n).sqrt()))
@@ -73,6 +76,7 @@ mod tests {
     use super::*;
     use crate::distributions::Gaussian;
     use crate::synth;
+    use faer::MatRef;
 
     const RUN: fn() -> Run = || Run { seed: 11, ..Run::default() };
 

@@ -47,9 +47,9 @@ pub struct FittedMixture {
 }
 
 impl MixtureFit {
-    /// 3 starts of at most 200 iterations, tolerance and floor 1e-6.
+    /// 3 starts of at most 200 iterations, tolerance 1e-4, floor 1e-6.
     pub fn new(components: usize) -> Self {
-        MixtureFit { components, restarts: 3, iterations: 200, tolerance: 1e-6, floor: 1e-6 }
+        MixtureFit { components, restarts: 3, iterations: 200, tolerance: 1e-4, floor: 1e-6 }
     }
 
     /// Number of starts.
@@ -71,6 +71,7 @@ impl MixtureFit {
     /// [`Error::NotFinite`], [`Error::Interrupted`].
     pub fn fit(&self, points: MatRef<'_, f64>, run: &Run) -> Result<FittedMixture> {
         self.check(points)?;
+        let points = &points.to_owned(); // contiguous columns
         let start = |restart: u64| Run { seed: run.seed.wrapping_add(restart), watch: run.watch.silent() };
         let found: Vec<Result<FittedMixture>> =
             (0..self.restarts as u64).into_par_iter().map(|restart| self.climb(points, &start(restart))).collect();
@@ -105,8 +106,8 @@ impl MixtureFit {
     }
 
     /// Steps 1 and 2 from one start.
-    fn climb(&self, points: MatRef<'_, f64>, run: &Run) -> Result<FittedMixture> {
-        let start = KMeans { clusters: self.components, restarts: 1, iterations: START }.fit(points, run)?;
+    fn climb(&self, points: &Mat<f64>, run: &Run) -> Result<FittedMixture> {
+        let start = KMeans { clusters: self.components, restarts: 1, iterations: START }.fit(points.as_ref(), run)?;
         let member = |i: usize, c: usize| f64::from(u8::from(start.labels[i] as usize == c));
         let shares = Mat::from_fn(points.nrows(), start.centers.nrows(), member);
         let mut mixture = self.maximized(points, &shares, None)?;
@@ -132,7 +133,7 @@ impl MixtureFit {
     /// Weights, means and variances from the shares of the components in every point.
     fn maximized(
         &self,
-        points: MatRef<'_, f64>,
+        points: &Mat<f64>,
         shares: &Mat<f64>,
         before: Option<&DiagonalMixture>,
     ) -> Result<DiagonalMixture> {
@@ -140,15 +141,14 @@ impl MixtureFit {
         let totals: Vec<f64> = shares.col_iter().map(|column| column.iter().sum()).collect();
         let (mut means, mut variances) = (Mat::zeros(k, points.ncols()), Mat::zeros(k, points.ncols()));
         for c in 0..k {
-            for (j, column) in points.col_iter().enumerate() {
-                let weighted = |f: &dyn Fn(f64) -> f64| {
-                    column.iter().zip(shares.col(c).iter()).map(|(&x, share)| share * f(x)).sum::<f64>() / totals[c]
-                };
+            for j in 0..points.ncols() {
+                let (column, shares) = (points.col_as_slice(j), shares.col_as_slice(c));
                 (means[(c, j)], variances[(c, j)]) = match before {
                     Some(before) if totals[c] < GONE * n => (before.means()[(c, j)], before.variances()[(c, j)]),
                     _ => {
-                        let mean = weighted(&|x| x);
-                        (mean, weighted(&|x| (x - mean) * (x - mean)).max(self.floor))
+                        let mean = weighted(column, shares, |x| x) / totals[c];
+                        let square = weighted(column, shares, |x| (x - mean) * (x - mean)) / totals[c];
+                        (mean, square.max(self.floor))
                     }
                 };
             }
@@ -162,6 +162,11 @@ impl FittedMixture {
     pub fn log_likelihood(&self) -> f64 {
         self.log_likelihoods.last().copied().unwrap_or(f64::NEG_INFINITY)
     }
+}
+
+/// Σ_i share_i·f(x_i).
+fn weighted(points: &[f64], shares: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    points.iter().zip(shares).map(|(&x, share)| share * f(x)).sum()
 }
 
 /// From ln(w_c·N(x_i)) to the share of component c in point i.

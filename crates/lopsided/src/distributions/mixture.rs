@@ -1,7 +1,6 @@
 use crate::error::{Error, Result};
 use crate::random::{self, normal};
 use crate::samples::SamplesRef;
-use faer::prelude::ReborrowMut;
 use faer::{Mat, MatRef};
 use rand::RngExt;
 
@@ -73,7 +72,7 @@ impl DiagonalMixture {
         if points.ncols() != self.width() {
             return Err(Error::shape("the width of the points", self.width(), points.ncols()));
         }
-        Ok(log_sums(&self.log_joint(points)))
+        Ok(log_sums(&self.log_joint(&points.to_owned())))
     }
 
     /// So many independent points, one per row.
@@ -100,14 +99,15 @@ impl DiagonalMixture {
     }
 
     /// ln(w_c·N(x_i; m_c, v_c)), points down, components across.
-    pub(super) fn log_joint(&self, points: MatRef<'_, f64>) -> Mat<f64> {
+    pub(super) fn log_joint(&self, points: &Mat<f64>) -> Mat<f64> {
         let mut out = Mat::zeros(points.nrows(), self.weights.len());
-        for (c, mut column) in out.col_iter_mut().enumerate() {
+        for c in 0..self.weights.len() {
             let normalizer: f64 = self.variances.row(c).iter().map(|v| (std::f64::consts::TAU * v).ln()).sum();
+            let column = out.col_as_slice_mut(c);
             column.fill(self.weights[c].ln() - 0.5 * normalizer);
-            for (j, coordinate) in points.col_iter().enumerate() {
+            for j in 0..self.width() {
                 let (mean, precision) = (self.means[(c, j)], 0.5 / self.variances[(c, j)]);
-                for (o, &x) in column.rb_mut().iter_mut().zip(coordinate.iter()) {
+                for (o, &x) in column.iter_mut().zip(points.col_as_slice(j)) {
                     *o -= precision * (x - mean) * (x - mean);
                 }
             }

@@ -31,7 +31,7 @@ pub struct TexturedImages {
 
 impl Default for TexturedImages {
     fn default() -> Self {
-        TexturedImages { classes: 10, per_class: 20, size: 64, noise: 1.0, seed: 1 }
+        TexturedImages { classes: 10, per_class: 20, size: 64, noise: 2.0, seed: 1 }
     }
 }
 

@@ -14,6 +14,7 @@ use lopsided::operator::DenseOperator;
 use lopsided::synth::TexturedImages;
 use lopsided::tasks::Spread;
 use lopsided::{Mat, Run};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -71,7 +72,7 @@ fn set(settings: &Settings, quick: bool, context: &Context) -> Result<SetReport>
     tell(context, "generated images: mixtures");
     let recipe = TexturedImages { per_class, seed: run.seed, ..TexturedImages::default() };
     let (images, classes) = recipe.generate()?;
-    let mixtures = images.iter().map(|image| mixture(image, run)).collect::<lopsided::Result<Vec<_>>>()?;
+    let mixtures = images.par_iter().map(|image| mixture(image, run)).collect::<lopsided::Result<Vec<_>>>()?;
     tell(context, "  divergences");
     let divergences = kl_matrix(&mixtures, &mixtures, POINTS, run)?;
     let task = Task { divergence: median(&divergences.values), divergences, classes, folds: settings.folds };
@@ -95,7 +96,7 @@ fn set(settings: &Settings, quick: bool, context: &Context) -> Result<SetReport>
 /// The distribution of the blocks of an image.
 fn mixture(image: &Mat<f64>, run: &Run) -> lopsided::Result<DiagonalMixture> {
     let points = cosine_blocks(image.as_ref(), STEP)?;
-    Ok(MixtureFit::new(COMPONENTS).with_floor(FLOOR).fit(points.as_ref(), run)?.mixture)
+    Ok(MixtureFit::new(COMPONENTS).with_restarts(1).with_floor(FLOOR).fit(points.as_ref(), run)?.mixture)
 }
 
 /// Of the entries off the diagonal.
