@@ -23,6 +23,7 @@
 pub mod archive;
 pub mod compat;
 pub mod dataset;
+pub mod distributions;
 pub mod error;
 pub mod estimators;
 mod exp;

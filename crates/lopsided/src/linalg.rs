@@ -62,6 +62,16 @@ pub(crate) fn solve_lower(mut gram: Mat<f64>, mut rhs: Mat<f64>) -> Option<Mat<f
     Some(rhs)
 }
 
+/// L of a positive definite A = L·Lᵀ given by its lower triangle, zeros above the diagonal, on this thread alone; `None` if A
+/// is not.
+pub(crate) fn lower_factor(mut a: Mat<f64>) -> Option<Mat<f64>> {
+    let n = a.nrows();
+    let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
+    let (stack, params) = (MemStack::new(&mut buffer), Default::default());
+    llt::factor::cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, params).ok()?;
+    Some(Mat::from_fn(n, n, |i, j| if i < j { 0.0 } else { a[(i, j)] }))
+}
+
 /// Eigenvalues of a symmetric matrix in ascending order, on this thread alone; `None` when the entries are not finite.
 pub(crate) fn eigenvalues(a: MatRef<'_, f64>) -> Option<Vec<f64>> {
     let (n, params) = (a.nrows(), Default::default());

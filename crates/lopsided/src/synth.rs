@@ -1,7 +1,9 @@
 //! Seeded synthetic data for tests, benchmarks, examples and the demo.
 
+mod textures;
 mod topics;
 
+pub use textures::TexturedImages;
 pub use topics::TopicTable;
 
 use crate::error::{Error, Result};

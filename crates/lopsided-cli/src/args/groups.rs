@@ -128,6 +128,9 @@ pub(crate) struct KernelArgs {
     /// Constant of the polynomial kernel.
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) coef0: Option<f64>,
+    /// What the KL kernel adds to every bin of a histogram.
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub(crate) epsilon: Option<f64>,
     /// Centre both feature maps.
     #[arg(long, overrides_with = "no_center")]
     pub(crate) center: bool,

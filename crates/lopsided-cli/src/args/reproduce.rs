@@ -94,6 +94,9 @@ pub(crate) enum PaperTable {
     /// Classification of large sparse tables out of core, \[KSVD\] Table 7.
     #[value(name = "ksvd-7")]
     Ksvd7,
+    /// Images, made for it, classified with the KL kernel between mixtures of Gaussians, \[AsKLS\] Table 1.
+    #[value(name = "askls-1")]
+    Askls1,
     /// Nodes classified with the matrix of their links as kernel, \[AsKLS\] Table 3.
     #[value(name = "askls-3")]
     Askls3,
@@ -112,7 +115,8 @@ const HELP: &str = "Examples:
 ksvd-1, ksvd-4, ksvd-6 and askls-3 run on every folder of DIR with a list of links (edges.csv) and classes
 (labels.csv), ksvd-3 and askls-4 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
 with a matrix (features.mtx or features.npy) and classes, ksvd-7 on those with an svmlight file
-(.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50.
+(.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50. askls-1 makes its images and reads
+no DIR.
 All of them may be gzipped. Sets that cannot be used are named and left out.";
 
 /// `ROWS,COLS,ENTRIES_PER_ROW`.

@@ -6,6 +6,7 @@ mod bicluster;
 mod embed;
 mod fit;
 mod interrupt;
+mod kl;
 mod learned;
 mod links;
 mod other_commands;

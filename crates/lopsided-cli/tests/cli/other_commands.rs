@@ -32,7 +32,7 @@ fn transform_places_new_nodes() {
 fn lists_name_everything() {
     let scratch = Scratch::new();
     let kernels = scratch.ok("list kernels");
-    for name in ["linear", "poly", "rbf", "laplacian", "sne", "t", "precomputed"] {
+    for name in ["linear", "poly", "rbf", "laplacian", "sne", "t", "kl", "precomputed"] {
         assert!(kernels.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name}\n{kernels}");
     }
     assert_eq!(scratch.json("list solvers")["solvers"][0]["name"], "auto");

@@ -13,6 +13,7 @@
 //! tiles. All kernels are in one list, [`kernels`], from which the command line and saved models make them by name.
 
 mod gamma;
+mod kl;
 mod laplacian;
 mod linear;
 pub mod pair;
@@ -23,6 +24,7 @@ mod sne;
 mod t;
 
 pub use gamma::Gamma;
+pub use kl::Kl;
 pub use laplacian::Laplacian;
 pub use linear::Linear;
 pub use polynomial::Polynomial;
@@ -108,6 +110,7 @@ pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
         laplacian::entry(),
         sne::entry(),
         t::entry(),
+        kl::entry(),
         precomputed::entry(),
     ]
 }

@@ -6,6 +6,7 @@ mod ask_ls;
 mod compat;
 mod coupled;
 mod kernels;
+mod kl;
 mod model;
 mod naive;
 mod nystrom;

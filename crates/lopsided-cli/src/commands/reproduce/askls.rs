@@ -26,27 +26,27 @@ const TUNED_ON: usize = 1000;
 /// Everything about one set. The fields are those of `--json`.
 #[derive(Serialize)]
 pub(super) struct SetReport {
-    name: String,
-    samples: usize,
-    classes: usize,
-    train: usize,
-    methods: Vec<Line>,
-    seconds: f64,
+    pub(super) name: String,
+    pub(super) samples: usize,
+    pub(super) classes: usize,
+    pub(super) train: usize,
+    pub(super) methods: Vec<Line>,
+    pub(super) seconds: f64,
 }
 
 /// One method on one set.
 #[derive(Serialize)]
-struct Line {
-    method: &'static str,
+pub(super) struct Line {
+    pub(super) method: &'static str,
     /// Chosen by cross-validation in the first split.
-    tuned: BTreeMap<String, String>,
-    micro_f1: Spread,
-    macro_f1: Spread,
+    pub(super) tuned: BTreeMap<String, String>,
+    pub(super) micro_f1: Spread,
+    pub(super) macro_f1: Spread,
     /// Largest condition number of the systems.
-    condition: Option<f64>,
-    warnings: Vec<String>,
-    paper: Option<AskLsFigures>,
-    seconds: f64,
+    pub(super) condition: Option<f64>,
+    pub(super) warnings: Vec<String>,
+    pub(super) paper: Option<AskLsFigures>,
+    pub(super) seconds: f64,
 }
 
 /// A machine and what is chosen for it by cross-validation.
@@ -213,7 +213,7 @@ pub(super) fn text(set: &SetReport) -> String {
     let _ = writeln!(out, "method              micro-F1         macro-F1         [AsKLS] micro/macro  chosen");
     for line in &set.methods {
         let spread = |s: &Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
-        let paper = line.paper.map_or("-".into(), |p| p.text());
+        let paper = line.paper.map_or("-".into(), AskLsFigures::text);
         let chosen: Vec<String> = line.tuned.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let (micro, macro_) = (spread(&line.micro_f1), spread(&line.macro_f1));
         let _ = writeln!(out, "{:18}  {micro}  {macro_}  {paper:20}  {}", line.method, chosen.join(", "));

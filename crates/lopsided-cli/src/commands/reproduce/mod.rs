@@ -1,6 +1,7 @@
 //! `lopsided reproduce`: tables of the papers on the sets of a data folder.
 
 mod askls;
+mod askls1;
 mod figures;
 mod ksvd1;
 mod ksvd2;
@@ -146,7 +147,7 @@ fn defaults(table: PaperTable, quick: bool) -> (usize, usize, &'static [f64], &'
         PaperTable::Ksvd3 => (ksvd3::RANK, few(10), &[1.0], &[]),
         PaperTable::Ksvd4 => (20, few(3), &[1.0, 0.5], &[0.1]),
         PaperTable::Ksvd6 => (20, few(3), &[1.0, 0.5], &[0.1, 0.01]),
-        PaperTable::Askls3 | PaperTable::Askls4 => (1, few(10), &[1.0], &[]),
+        PaperTable::Askls1 | PaperTable::Askls3 | PaperTable::Askls4 => (1, few(10), &[1.0], &[]),
         PaperTable::Ksvd7 => (50, few(10), &[2.0, 5.0, 10.0], &[]),
     }
 }
@@ -204,6 +205,7 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
             show(&report, ksvd5::text, context)
         }
         PaperTable::Ksvd7 => ksvd7::run(args, &settings, context),
+        PaperTable::Askls1 => askls1::run(&settings, args.quick, context),
         PaperTable::Askls3 => {
             show(&over_sets(&graphs("askls-3"), &folders()?, &settings, context, askls::graph)?, askls::text, context)
         }
