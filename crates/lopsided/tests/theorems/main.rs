@@ -13,4 +13,5 @@ mod operators;
 mod predictor;
 mod real_data;
 mod solvers;
+mod svm;
 mod tasks;

@@ -213,7 +213,7 @@ pub(super) fn text(set: &SetReport) -> String {
     let _ = writeln!(out, "method              micro-F1         macro-F1         [AsKLS] micro/macro  chosen");
     for line in &set.methods {
         let spread = |s: &Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
-        let paper = line.paper.map_or("-".into(), |p| p.text());
+        let paper = line.paper.map_or("-".into(), AskLsFigures::text);
         let chosen: Vec<String> = line.tuned.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let (micro, macro_) = (spread(&line.micro_f1), spread(&line.macro_f1));
         let _ = writeln!(out, "{:18}  {micro}  {macro_}  {paper:20}  {}", line.method, chosen.join(", "));
