@@ -42,6 +42,7 @@ pub mod row_stream;
 pub mod samples;
 pub mod scalar;
 pub mod svd;
+pub mod svm;
 pub mod synth;
 pub mod tasks;
 pub mod watch;

@@ -52,7 +52,7 @@ pub(crate) struct FitArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Options of ask-ls and ls-svm.
+/// Options of ask-ls, ls-svm and svm.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "AsK-LS")]
 pub(crate) struct CoupledArgs {
@@ -68,7 +68,7 @@ pub(crate) struct CoupledArgs {
     /// How the system is solved: auto, svd, dense or minres.
     #[arg(long, value_name = "NAME")]
     route: Option<String>,
-    /// Symmetric kernel matrix of ls-svm: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ. Default: average.
+    /// Symmetric kernel matrix of ls-svm and svm: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ. Default: average.
     #[arg(long, value_name = "WAY")]
     symmetrize: Option<String>,
 }

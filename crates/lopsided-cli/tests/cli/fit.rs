@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 const GRAPH: &str = "fit kernel-svd g/edges.csv --labels g/labels.csv";
 
 /// A graph of 150 nodes in three classes, the ids to learn from and those to test on.
-pub(crate) fn graph() -> Scratch {
+pub(super) fn graph() -> Scratch {
     let scratch = Scratch::new();
     write_graph(&scratch.path("g"), 150);
     let ids = |train: bool| lines((0..150).filter(|i| (i % 5 != 0) == train));
@@ -18,7 +18,7 @@ pub(crate) fn graph() -> Scratch {
 }
 
 /// A table of three clusters with a class, and one with a value that depends on two columns.
-pub(crate) fn tables() -> Scratch {
+pub(super) fn tables() -> Scratch {
     let scratch = Scratch::new();
     let (x, classes) = synth::clusters::<f64>(90, 4, 3, 2);
     let (mut named, mut bare, mut values) =
@@ -39,7 +39,7 @@ fn lines(items: impl Iterator<Item = impl ToString>) -> String {
     items.map(|item| item.to_string() + "\n").collect::<Vec<_>>().concat()
 }
 
-pub(crate) fn number(json: &Value, field: &str) -> f64 {
+pub(super) fn number(json: &Value, field: &str) -> f64 {
     json[field].as_f64().unwrap_or_else(|| panic!("{field}: {json}"))
 }
 

@@ -13,6 +13,7 @@ mod other_commands;
 mod real_data;
 mod reproduce;
 mod stream;
+mod svm;
 mod tables;
 
 use std::fmt::Write as _;

@@ -17,7 +17,7 @@ pub(crate) mod scoring;
 mod streamed;
 mod svd_predictor;
 
-pub use ask_ls::{AskLs, AskLsModel, Merge, Symmetrize};
+pub use ask_ls::{AskLs, AskLsModel, Merge, Svm, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
@@ -134,7 +134,7 @@ pub struct EstimatorEntry<T> {
 
 /// All estimators that predict. The order is the order of every listing.
 pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
-    vec![svd_predictor::entry(), ask_ls::entry(), ask_ls::symmetric_entry()]
+    vec![svd_predictor::entry(), ask_ls::entry(), ask_ls::symmetric_entry(), ask_ls::svm_entry()]
 }
 
 fn above_zero(setting: &str, value: &str) -> Result<f64> {

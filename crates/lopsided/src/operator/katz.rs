@@ -1,4 +1,4 @@
-use super::{Operator, sparse};
+use super::{Access, Operator, sparse};
 use crate::error::{Error, Result};
 use crate::samples::{Csr, SamplesRef};
 use crate::scalar::Scalar;
@@ -111,16 +111,12 @@ impl<T: Scalar> Operator<T> for Katz<T> {
         self.scaled.ncols()
     }
 
-    /// One transposed product with the unit vectors of the rows.
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
-        let mut units = Mat::zeros(self.nrows(), rows.len());
-        rows.iter().enumerate().for_each(|(at, &row)| units[(row, at)] = T::one());
-        let mut found = Mat::zeros(self.ncols(), rows.len());
-        self.apply_transpose(units.as_ref(), found.as_mut())?;
-        for (j, &col) in cols.iter().enumerate() {
-            (0..rows.len()).for_each(|i| out[(i, j)] = found[(col, i)]);
-        }
-        Ok(())
+    fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
+        super::block_by_products(self, rows, cols, out)
+    }
+
+    fn access(&self) -> Access {
+        Access::Products
     }
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {

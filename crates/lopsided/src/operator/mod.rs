@@ -132,6 +132,30 @@ pub(crate) fn col_sums<T: Scalar>(g: &dyn Operator<T>) -> Result<Vec<T>> {
     Ok(sums.col(0).iter().copied().collect())
 }
 
+/// out ← G\[rows, cols\] by one product with the unit vectors of the shorter side: for operators without entries.
+pub(crate) fn block_by_products<T: Scalar>(
+    g: &dyn Operator<T>,
+    rows: &[usize],
+    cols: &[usize],
+    mut out: MatMut<'_, T>,
+) -> Result<()> {
+    let units = |size: usize, at: &[usize]| {
+        let mut units = Mat::zeros(size, at.len());
+        at.iter().enumerate().for_each(|(k, &i)| units[(i, k)] = T::one());
+        units
+    };
+    if cols.len() < rows.len() {
+        let mut found = Mat::zeros(g.nrows(), cols.len());
+        g.apply(units(g.ncols(), cols).as_ref(), found.as_mut())?;
+        rows.iter().enumerate().for_each(|(at, &i)| out.as_mut().row_mut(at).copy_from(found.row(i)));
+    } else {
+        let mut found = Mat::zeros(g.ncols(), rows.len());
+        g.apply_transpose(units(g.nrows(), rows).as_ref(), found.as_mut())?;
+        cols.iter().enumerate().for_each(|(at, &j)| out.as_mut().col_mut(at).copy_from(found.row(j).transpose()));
+    }
+    Ok(())
+}
+
 /// All of G, tile by tile.
 pub(crate) fn materialize<T: Scalar>(g: &dyn Operator<T>) -> Result<Mat<T>> {
     let mut out = Mat::zeros(g.nrows(), g.ncols());

@@ -14,4 +14,5 @@ mod operators;
 mod predictor;
 mod real_data;
 mod solvers;
+mod svm;
 mod tasks;

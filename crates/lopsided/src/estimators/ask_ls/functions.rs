@@ -2,7 +2,7 @@ use super::Symmetrize;
 use super::stack::Scores;
 use crate::error::Result;
 use crate::linsys::CoupledSolution;
-use crate::operator::{Access, Operator, Submatrix};
+use crate::operator::{Access, Operator, Submatrix, block_by_products};
 use faer::{Mat, MatMut, MatRef};
 
 /// Coefficients of f_s and f_t over all samples of K, zero for those that took no part; one column per class.
@@ -122,13 +122,15 @@ impl Operator<f64> for Symmetrized<'_> {
         self.k.nrows()
     }
 
-    /// By a product with unit vectors.
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, f64>) -> Result<()> {
-        let mut units = Mat::zeros(self.nrows(), cols.len());
-        cols.iter().enumerate().for_each(|(at, &j)| units[(j, at)] = 1.0);
-        let mut all = Mat::zeros(self.nrows(), cols.len());
-        self.product(units.as_ref(), all.as_mut())?;
-        rows.iter().enumerate().for_each(|(at, &i)| out.as_mut().row_mut(at).copy_from(all.row(i)));
+        if self.kind != Symmetrize::Average {
+            return block_by_products(self, rows, cols, out);
+        }
+        let mut mirrored = Mat::zeros(cols.len(), rows.len());
+        self.k.block(rows, cols, out.as_mut())?;
+        self.k.block(cols, rows, mirrored.as_mut())?;
+        out += mirrored.transpose();
+        out *= faer::Scale(0.5);
         Ok(())
     }
 

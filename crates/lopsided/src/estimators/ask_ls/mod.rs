@@ -1,10 +1,13 @@
 //! Least squares support vector machines with asymmetric kernels: estimator, model, merging, cross-validation.
 
+mod c_svm;
 mod functions;
 mod model;
 mod stack;
 mod validate;
 
+pub use c_svm::Svm;
+pub(super) use c_svm::entry as svm_entry;
 pub use model::AskLsModel;
 
 use super::kernel_svd::{KernelSvd, Plan};
@@ -181,7 +184,8 @@ impl AskLs {
         let normalizer = built.normalizer.clone();
         drop(built);
         let report = self.report(&spec, train.len(), report);
-        Ok(AskLsModel { kernel: spec, normalizer, data, train, functions, merger, answer: known.answer, report })
+        let name = if self.symmetrize.is_some() { "ls-svm" } else { "ask-ls" }.into();
+        Ok(AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer: known.answer, report })
     }
 
     /// Both functions and how they are merged.

@@ -15,9 +15,11 @@ use crate::svd::Run;
 use faer::Mat;
 use std::collections::HashMap;
 
-/// A fitted [`super::AskLs`].
+/// A fitted [`super::AskLs`] or [`super::Svm`].
 #[derive(Clone, Debug)]
 pub struct AskLsModel<T> {
+    /// The estimator's name in listings.
+    pub(super) name: String,
     /// The kernel with its gamma.
     pub kernel: KernelSpec,
     pub(super) normalizer: Option<Vec<T>>,
@@ -32,10 +34,6 @@ pub struct AskLsModel<T> {
 }
 
 impl<T: Scalar> AskLsModel<T> {
-    fn name(&self) -> &'static str {
-        if self.report.params.contains_key("symmetrize") { "ls-svm" } else { "ask-ls" }
-    }
-
     /// f_s and f_t of new samples.
     fn scores(&self, rows: SamplesRef<'_, T>, cols: SamplesRef<'_, T>, run: &Run) -> Result<Scores> {
         let values = NewValues {
@@ -97,6 +95,7 @@ impl<T: Scalar> AskLsModel<T> {
         };
         let merger = Merger { merge: archive.field("merge")?, weights: archive.matrix("stack")? };
         let model = AskLsModel {
+            name: archive.field("estimator")?,
             kernel: archive.field("kernel")?,
             normalizer,
             data: take_data(archive)?,
@@ -156,7 +155,7 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
 
     fn archive(&self) -> Archive {
         let mut archive = Archive::default();
-        archive.set_field("estimator", self.name());
+        archive.set_field("estimator", &self.name);
         archive.set_field("precision", T::NAME);
         archive.set_field("kernel", &self.kernel);
         archive.set_field("train", &self.train);

@@ -1,0 +1,192 @@
+//! The support vector machine against a projected gradient method, and its optimality conditions.
+
+use lopsided::estimators::{Model, Svm, Symmetrize};
+use lopsided::operator::DenseOperator;
+use lopsided::svm::{CSvm, RowCache, SvmSolution};
+use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
+use proptest::prelude::*;
+
+/// A positive definite matrix of size one.
+fn kernel(n: usize, seed: u64) -> Mat<f64> {
+    let x = synth::gaussian::<f64>(n, 4, seed);
+    Mat::from_fn(n, n, |i, j| {
+        let square: f64 = (0..4).map(|k| (x[(i, k)] - x[(j, k)]).powi(2)).sum();
+        (-0.3 * square).exp()
+    })
+}
+
+/// ±1 with both signs.
+fn labels(n: usize, seed: u64) -> Vec<f64> {
+    let values = synth::gaussian::<f64>(n, 1, seed ^ 0x5f);
+    (0..n).map(|i| if i == 0 || (i > 1 && values[(i, 0)] > 0.2) { 1.0 } else { -1.0 }).collect()
+}
+
+fn solve(machine: CSvm, k: &Mat<f64>, y: &[f64]) -> SvmSolution {
+    let operator = DenseOperator::Borrowed(k.as_ref());
+    machine.solve(&mut RowCache::new(&operator, 1 << 20).unwrap(), y, &Run::default()).unwrap()
+}
+
+fn times(k: &Mat<f64>, c: &[f64]) -> Vec<f64> {
+    (0..c.len()).map(|i| (0..c.len()).map(|j| k[(i, j)] * c[j]).sum()).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn dual(k: &Mat<f64>, y: &[f64], c: &[f64]) -> f64 {
+    dot(y, c) - 0.5 * dot(c, &times(k, c))
+}
+
+/// ½·cᵀKc + C·Σ max(0, 1 − y·f).
+fn primal(k: &Mat<f64>, y: &[f64], found: &SvmSolution, penalty: f64) -> f64 {
+    let f = times(k, &found.coefficients);
+    let loss: f64 = f.iter().zip(y).map(|(f, y)| (1.0 - y * (f + found.bias)).max(0.0)).sum();
+    0.5 * dot(&found.coefficients, &f) + penalty * loss
+}
+
+/// The nearest point with 1ᵀc = 0 and every c between 0 and C·y, by bisection on the shift.
+fn projected(c: &[f64], y: &[f64], penalty: f64) -> Vec<f64> {
+    let at = |shift: f64| -> Vec<f64> {
+        c.iter().zip(y).map(|(c, y)| (c - shift).clamp((penalty * y).min(0.0), (penalty * y).max(0.0))).collect()
+    };
+    let most = c.iter().map(|v| v.abs()).fold(penalty, f64::max) * 2.0;
+    let (mut low, mut high) = (-most, most);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if at(middle).iter().sum::<f64>() > 0.0 { low = middle } else { high = middle }
+    }
+    at(0.5 * (low + high))
+}
+
+/// Projected gradient steps of the safe length 1/n for a kernel of entries up to 1.
+fn naive(k: &Mat<f64>, y: &[f64], penalty: f64) -> Vec<f64> {
+    let mut c = vec![0.0; y.len()];
+    for _ in 0..4000 {
+        let f = times(k, &c);
+        let next: Vec<f64> = (0..c.len()).map(|i| c[i] + (y[i] - f[i]) / y.len() as f64).collect();
+        c = projected(&next, y, penalty);
+    }
+    c
+}
+
+fn within_bounds(found: &SvmSolution, y: &[f64], penalty: f64) -> bool {
+    let sum: f64 = found.coefficients.iter().sum();
+    let inside = |(c, y): (&f64, &f64)| (0.0..=penalty).contains(&(c * y));
+    sum.abs() < 1e-9 * penalty * y.len() as f64 && found.coefficients.iter().zip(y).all(inside)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn the_duality_gap_closes_and_the_projected_gradient_finds_no_better(
+        n in 4usize..18, penalty in 0.05..5.0, seed: u64,
+    ) {
+        let (k, y) = (kernel(n, seed), labels(n, seed));
+        let found = solve(CSvm { tol: 1e-7, ..CSvm::new(penalty) }, &k, &y);
+        prop_assert!(found.converged && within_bounds(&found, &y, penalty), "{found:?}");
+        let (best, above) = (dual(&k, &y, &found.coefficients), primal(&k, &y, &found, penalty));
+        prop_assert!((above - best).abs() < 1e-6 * (1.0 + above), "dual {best}, primal {above}");
+        let twin = dual(&k, &y, &naive(&k, &y, penalty));
+        prop_assert!(best >= twin - 1e-9 && best - twin < 1e-3 * (1.0 + best), "smo {best}, twin {twin}");
+    }
+
+    #[test]
+    fn shrinking_and_a_cache_of_two_rows_change_nothing(n in 20usize..60, penalty in 0.05..50.0, seed: u64) {
+        let (k, y) = (kernel(n, seed), labels(n, seed));
+        let machine = CSvm { tol: 1e-8, ..CSvm::new(penalty) };
+        let plain = solve(CSvm { shrink: false, ..machine }, &k, &y);
+        let operator = DenseOperator::Borrowed(k.as_ref());
+        let mut rows = RowCache::new(&operator, 0).unwrap();
+        let shrunk = machine.solve(&mut rows, &y, &Run::default()).unwrap();
+        prop_assert!(plain.converged && shrunk.converged);
+        let (a, b) = (dual(&k, &y, &plain.coefficients), dual(&k, &y, &shrunk.coefficients));
+        prop_assert!((a - b).abs() < 1e-7 * (1.0 + a.abs()), "{a} {b}");
+        prop_assert!((plain.bias - shrunk.bias).abs() < 1e-4, "{} {}", plain.bias, shrunk.bias);
+    }
+
+    #[test]
+    fn indefinite_kernels_end_at_a_stationary_point(n in 4usize..40, penalty in 0.1..10.0, seed: u64) {
+        let half = synth::gaussian::<f64>(n, n, seed);
+        let (k, y) = (&half + half.transpose(), labels(n, seed));
+        let found = solve(CSvm { max_steps: Some(100_000), ..CSvm::new(penalty) }, &k, &y);
+        prop_assert!(found.converged == (found.violation <= 1e-3) && within_bounds(&found, &y, penalty));
+        let f = times(&k, &found.coefficients);
+        let residual = |i: usize| y[i] - f[i];
+        let grow = (0..n).filter(|&i| found.coefficients[i] < (penalty * y[i]).max(0.0)).map(residual);
+        let shrink = (0..n).filter(|&i| found.coefficients[i] > (penalty * y[i]).min(0.0)).map(residual);
+        let violation = grow.fold(f64::NEG_INFINITY, f64::max) - shrink.fold(f64::INFINITY, f64::min);
+        prop_assert!((violation.max(0.0) - found.violation).abs() < 1e-6 * (1.0 + found.violation));
+    }
+}
+
+#[test]
+fn degenerate_problems_end() {
+    let twins = Mat::from_fn(6, 6, |_, _| 1.0);
+    let y = [1.0, -1.0, 1.0, -1.0, -1.0, 1.0];
+    for penalty in [1e-9, 1.0, 1e9] {
+        let found = solve(CSvm { max_steps: Some(10_000), ..CSvm::new(penalty) }, &twins, &y);
+        assert!(within_bounds(&found, &y, penalty) && found.bias.is_finite(), "{penalty}: {found:?}");
+        let pair = solve(CSvm::new(penalty), &kernel(2, 3), &[1.0, -1.0]);
+        assert!(pair.converged && pair.bias.abs() < 1e-12, "{penalty}: {pair:?}");
+    }
+    let alone = solve(CSvm::new(1.0), &kernel(4, 1), &[-1.0; 4]);
+    assert_eq!((alone.coefficients, alone.bias, alone.converged), (vec![0.0; 4], -1.0, true));
+}
+
+#[test]
+fn a_search_cut_short_says_so() {
+    let (k, y) = (kernel(60, 4), labels(60, 4));
+    let found = solve(CSvm { max_steps: Some(3), ..CSvm::new(100.0) }, &k, &y);
+    assert!(!found.converged && found.steps == 3 && found.violation > 1e-3);
+    let operator = DenseOperator::Borrowed(k.as_ref());
+    let mut rows = RowCache::new(&operator, 1 << 20).unwrap();
+    let run = Run::default();
+    assert!(matches!(CSvm::new(0.0).solve(&mut rows, &y, &run), Err(Error::Param { .. })));
+    assert!(matches!(CSvm::new(1.0).solve(&mut rows, &y[1..], &run), Err(Error::Shape { .. })));
+}
+
+/// Two classes told apart by an asymmetric matrix.
+fn data(n: usize) -> (Dataset<f64>, Mat<f64>) {
+    let (x, classes) = synth::clusters::<f64>(n, 3, 3, 8);
+    let skew = synth::gaussian::<f64>(3, 3, 9);
+    let k = &x * (Mat::<f64>::identity(3, 3) + skew * faer::Scale(0.3)) * x.transpose();
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let y = Some(Target::Classes { names, codes: classes.into_iter().map(Some).collect() });
+    (Dataset { y, ..Dataset::new(Samples::Dense(k.clone())) }, k)
+}
+
+#[test]
+fn the_function_in_coefficients_of_k_is_that_of_the_symmetrised_kernel() {
+    let (data, k) = data(40);
+    let Some(Target::Classes { codes, .. }) = &data.y else { panic!("no classes") };
+    let of = |kind| match kind {
+        Symmetrize::Average => (&k + k.transpose()) * faer::Scale(0.5),
+        Symmetrize::Columns => k.transpose() * &k,
+        Symmetrize::Rows => &k * k.transpose(),
+    };
+    for kind in [Symmetrize::Columns, Symmetrize::Rows] {
+        let model = Svm::new(KernelSvd::new("precomputed"), kind).fit(data.clone(), &Run::default()).unwrap();
+        // For KᵀK the samples are columns of K, for KKᵀ rows.
+        let samples = if kind == Symmetrize::Rows { k.clone() } else { k.transpose().to_owned() };
+        let decision = model.decision(&Dataset::new(Samples::Dense(samples)), &Run::default()).unwrap();
+        for class in 0..3u32 {
+            let y: Vec<f64> = codes.iter().map(|c| if *c == Some(class) { 1.0 } else { -1.0 }).collect();
+            let symmetric = of(kind);
+            let found = solve(CSvm::new(1.0), &symmetric, &y);
+            let f = times(&symmetric, &found.coefficients);
+            let size = f.iter().map(|v| v.abs()).fold(1.0, f64::max);
+            for i in 0..40 {
+                assert!((decision[(i, class as usize)] - f[i] - found.bias).abs() < 1e-2 * size, "{kind:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_are_refused() {
+    let data = Dataset { y: Some(Target::Values(vec![0.5; 40])), ..data(40).0 };
+    let error = Svm::new(KernelSvd::new("precomputed"), Symmetrize::Average).fit(data, &Run::default()).err().unwrap();
+    assert!(error.to_string().contains("classes for `svm`"), "{error}");
+}
