@@ -53,9 +53,10 @@ fn rows_are_learned_with_asymmetric_and_symmetric_kernels() {
 fn a_singular_system_is_said_and_can_be_refused() {
     let scratch = graph();
     // A ring: every singular value of its links is 1.
-    let ring: String = (0..40).map(|i| format!("{i},{}\n", (i + 1) % 40)).collect();
+    let lines = |of: fn(usize) -> usize| (0..40).map(|i| format!("{i},{}\n", of(i))).collect::<Vec<_>>().concat();
+    let ring = lines(|i| (i + 1) % 40);
     scratch.write("ring.csv", format!("source,target\n{ring}"));
-    let labels: String = (0..40).map(|i| format!("{i},{}\n", i % 2)).collect();
+    let labels = lines(|i| i % 2);
     scratch.write("ring-labels.csv", format!("node,label\n{labels}"));
     let ring = "fit ask-ls ring.csv --labels ring-labels.csv --kernel precomputed --no-self-loops --model m";
     for way in ["tikhonov", "min-norm"] {
