@@ -12,7 +12,8 @@ fn nodes_are_learned_from_their_links_and_predicted() {
         assert_eq!((&fit["estimator"], &fit["n_train"]), (&"ask-ls".into(), &120.into()));
         assert_eq!((&fit["params"]["merge"], &fit["params"]["kernel"]), (&merge.into(), &"precomputed".into()));
         let test = scratch.json("predict m g/edges.csv --ids test.txt --labels g/labels.csv");
-        assert!(number(&test, "micro_f1") > 0.5, "{merge}: {test}");
+        // Neighbours are of other classes here: only stacking, which looks at held-out nodes, finds out what scores mean.
+        assert!(merge != "stack" || number(&test, "micro_f1") > 0.6, "{test}");
         let train = scratch.json("predict m g/edges.csv --ids train.txt --labels g/labels.csv --out p.csv");
         assert_eq!(train["micro_f1"], fit["train_score"]);
     }
@@ -35,9 +36,10 @@ fn the_model_has_the_same_bytes_for_any_number_of_threads() {
 #[test]
 fn rows_are_learned_with_asymmetric_and_symmetric_kernels() {
     let scratch = tables();
-    for fit in ["ask-ls named.csv --kernel sne", "ask-ls named.csv --kernel t", "ls-svm named.csv --kernel rbf"] {
-        let fit =
-            scratch.json(&format!("fit {fit} --target kind --gamma median --cv 3 --grid penalty=1,10,1000 --model m"));
+    for kernel in
+        ["ask-ls named.csv --kernel sne --gamma median", "ask-ls named.csv --kernel t", "ls-svm named.csv --kernel rbf"]
+    {
+        let fit = scratch.json(&format!("fit {kernel} --target kind --cv 3 --grid penalty=1,10,1000 --model m"));
         assert_eq!(fit["cv"]["points"].as_array().map(Vec::len), Some(3), "{fit}");
         let test = scratch.json("predict m named.csv");
         assert!(number(&test, "micro_f1") > 0.9, "{test}");

@@ -98,11 +98,20 @@ pub(super) fn table(folder: &Folder, settings: &Settings, context: &Context) -> 
     let data = Dataset { y: Some(target), ..data };
     let kernel = |name: &str| KernelSvd::new(name).with_gamma(Gamma::Median);
     let grid = || vec![("gamma-factor", FACTORS), ("penalty", PENALTIES)];
-    let merged = || [grid(), vec![("merge", &["average", "stack"][..])]].concat();
+    let merge = || vec![("merge", &["average", "stack"][..])];
     let methods = vec![
         Method { name: "LS-SVM RBF", machine: AskLs::symmetric(kernel("rbf"), Symmetrize::Average), grid: grid() },
-        Method { name: "AsK-LS SNE", machine: AskLs::new(kernel("sne")).with_merge(Merge::Average), grid: merged() },
-        Method { name: "AsK-LS T", machine: AskLs::new(kernel("t")).with_merge(Merge::Average), grid: merged() },
+        Method {
+            name: "AsK-LS SNE",
+            machine: AskLs::new(kernel("sne")).with_merge(Merge::Average),
+            grid: [grid(), merge()].concat(),
+        },
+        // The T kernel of the paper has no bandwidth.
+        Method {
+            name: "AsK-LS T",
+            machine: AskLs::new(KernelSvd::new("t")).with_merge(Merge::Average),
+            grid: [vec![("penalty", PENALTIES)], merge()].concat(),
+        },
     ];
     evaluate(folder, &data, methods, settings, context)
 }

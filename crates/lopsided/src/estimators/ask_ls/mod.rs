@@ -179,6 +179,7 @@ impl AskLs {
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
         let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
         let k = Widened(&*built.operator);
+        check_square(&k)?;
         let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
         let (functions, merger, report) = self.learn(&task, data.y.as_ref(), run)?;
         let normalizer = built.normalizer.clone();
@@ -326,6 +327,11 @@ impl Task<'_> {
 /// All nodes of a graph, else the rows with a target.
 fn prepared<T: Scalar>(data: Dataset<T>, rows: &[usize]) -> Dataset<T> {
     if data.frame.is_some() || rows.len() == data.x.count() { data } else { data.rows(rows) }
+}
+
+fn check_square(k: &dyn Operator<f64>) -> Result<()> {
+    let (n, m) = (k.nrows(), k.ncols());
+    if n == m { Ok(()) } else { Err(Error::shape("the kernel matrix", "square", format!("{n} x {m}"))) }
 }
 
 fn complement(fold: &[usize], count: usize) -> Vec<usize> {

@@ -1,7 +1,7 @@
 //! Cross-validation: one decomposition of each fold's kernel matrix serves all penalties and ways of merging.
 
 use super::stack::{Merger, Scores};
-use super::{AskLs, Functions, Merge, Symmetrized, Task, complement, functions, prepared, rows_of};
+use super::{AskLs, Functions, Merge, Symmetrized, Task, check_square, complement, functions, prepared, rows_of};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::estimators::scoring::Known;
@@ -42,6 +42,7 @@ pub(super) fn scores<T: Scalar>(
         let (_, kernel) = svd.built_kernel(&data, run.seed)?;
         let built = svd.matrix(&*kernel, &data, run)?.build()?;
         let k = Widened(&*built.operator);
+        check_square(&k)?;
         let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
         let quiet = Run { watch: run.watch.silent(), ..run.clone() };
         let held = held_scores(&machines, group, &task, &folds, &quiet)?;
