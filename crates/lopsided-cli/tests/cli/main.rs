@@ -4,6 +4,7 @@ mod bad_input;
 mod bicluster;
 mod embed;
 mod fit;
+mod graph_kernels;
 mod interrupt;
 mod learned;
 mod links;

@@ -13,6 +13,7 @@
 //! tiles. All kernels are in one list, [`kernels`], from which the command line and saved models make them by name.
 
 mod gamma;
+mod graph;
 mod laplacian;
 mod linear;
 pub mod pair;
@@ -23,6 +24,7 @@ mod sne;
 mod t;
 
 pub use gamma::Gamma;
+pub use graph::GraphKernel;
 pub use laplacian::Laplacian;
 pub use linear::Linear;
 pub use polynomial::Polynomial;
@@ -61,6 +63,11 @@ pub trait Kernel<T: Scalar>: Send + Sync {
     /// True when the samples X are the rows of G themselves.
     fn is_precomputed(&self) -> bool {
         false
+    }
+
+    /// The kernel of a graph's nodes that this is, where it is one: X is then the matrix of the graph.
+    fn graph(&self) -> Option<GraphKernel> {
+        None
     }
 }
 
@@ -101,7 +108,7 @@ pub enum Separable<T> {
 
 /// All kernels. The order is the order of every listing.
 pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
-    vec![
+    let of_samples = vec![
         linear::entry(),
         polynomial::entry(),
         rbf::entry(),
@@ -109,7 +116,8 @@ pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
         sne::entry(),
         t::entry(),
         precomputed::entry(),
-    ]
+    ];
+    of_samples.into_iter().chain(graph::entries()).collect()
 }
 
 /// A kernel by name, with its parameters: what users write and models save.
