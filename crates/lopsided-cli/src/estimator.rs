@@ -73,7 +73,15 @@ fn refuse_without_sample<T: Scalar>(name: &'static str, solver: &str) -> Result<
 /// The kernel with all parameters that do not depend on the data, and the rule for the gamma that does.
 fn kernel<T: Scalar>(args: &KernelArgs) -> Result<(KernelSpec, Gamma)> {
     let mut spec = KernelSpec::new(&args.kernel);
-    for (name, value) in [("degree", args.degree), ("coef0", args.coef0), ("epsilon", args.epsilon)] {
+    let given = [
+        ("degree", args.degree),
+        ("coef0", args.coef0),
+        ("epsilon", args.epsilon),
+        ("beta", args.beta),
+        ("alpha", args.alpha),
+        ("decay", args.decay),
+    ];
+    for (name, value) in given {
         if let Some(value) = value {
             refuse_unknown::<T>(name, &value.to_string(), &spec.name)?;
             spec = spec.with(name, value);

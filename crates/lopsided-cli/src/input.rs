@@ -1,10 +1,11 @@
 //! From options and files to samples.
 
-use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, Normalize, ReadArgs};
+use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, KernelArgs, Normalize, ReadArgs};
 use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
 use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::kernel::KernelSpec;
 use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar, Target};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -30,7 +31,10 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> 
         (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {
             refuse(compat.kind, "none for a graph, whose rows and columns have the same coordinates")?;
-            from_graph(&graph, notes, &args.graph, run.seed)?
+            from_graph(&graph, notes, (&args.graph, &args.kernel), run.seed)?
+        }
+        (Input::Table(_), _) if KernelSpec::new(&args.kernel.kernel).of_graph() => {
+            return Err(needs_graph(&args.kernel));
         }
         (Input::Table(table), Some(cols)) => two_sided(&args.input, table, cols, &options)?,
         (Input::Table(table), None) if args.kernel.kernel == "precomputed" => {
@@ -80,6 +84,13 @@ pub(crate) fn not_a_table(path: &Path) -> anyhow::Error {
     hinted(error, "a table of two or three columns of numbers looks like a list of links; `--format csv` settles it")
 }
 
+/// The error about a kernel of graphs for anything else.
+pub(crate) fn needs_graph(args: &KernelArgs) -> anyhow::Error {
+    let error =
+        Error::param("kernel", &args.kernel, "one that compares samples: it is a kernel of the nodes of a graph");
+    hinted(error, "give a list of links; `--format edges` settles it")
+}
+
 pub(crate) fn node_ids(args: &GraphArgs, labels: Option<&Labels>) -> Result<Vec<String>> {
     let mut ids = args.nodes.as_deref().map(read_ids).transpose()?.unwrap_or_default();
     ids.extend(labels.into_iter().flatten().map(|(id, _)| id.clone()));
@@ -89,13 +100,14 @@ pub(crate) fn node_ids(args: &GraphArgs, labels: Option<&Labels>) -> Result<Vec<
 pub(crate) fn from_graph<T: Scalar>(
     graph: &Graph,
     mut notes: Vec<String>,
-    args: &GraphArgs,
+    (args, kernel): (&GraphArgs, &KernelArgs),
     seed: u64,
 ) -> Result<Loaded<T>> {
+    let usual = KernelSpec::new(&kernel.kernel).graph_rule();
     let rule = GraphRule {
         links: args.links.into(),
-        self_loops: !args.no_self_loops,
-        normalize: args.normalize == Normalize::Row,
+        self_loops: args.self_loops || (usual.self_loops && !args.no_self_loops),
+        normalize: args.normalize.map_or(usual.normalize, |normalize| normalize == Normalize::Row),
     };
     let Some(most) = args.max_degree else {
         return Ok(Loaded { data: Dataset::from_graph(graph, &rule)?, notes });

@@ -5,6 +5,7 @@ use crate::failure::hinted;
 use crate::input::{self, Loaded};
 use anyhow::Result;
 use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::kernel::KernelSpec;
 use lopsided::{Dataset, Error, Run, Scalar, Side, Target};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -49,8 +50,11 @@ fn samples<T: Scalar>(args: &FitArgs, options: &ReadOptions, run: &Run) -> Resul
     let table = match (read::<T>(&args.input, options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {
-            let Loaded { data, notes } = input::from_graph(&graph, notes, &args.graph, run.seed)?;
+            let Loaded { data, notes } = input::from_graph(&graph, notes, (&args.graph, &args.kernel), run.seed)?;
             return Ok(Labelled { data, target: None, notes });
+        }
+        (Input::Table(_), _) if KernelSpec::new(&args.kernel.kernel).of_graph() => {
+            return Err(input::needs_graph(&args.kernel));
         }
         (Input::Table(table), _) => table,
     };

@@ -27,15 +27,15 @@ pub(crate) struct GraphArgs {
     /// Links that make up a node's row.
     #[arg(long, value_enum, value_name = "in|out", default_value = "in", hide_possible_values = true)]
     pub(crate) links: LinksArg,
-    /// Link every node to itself (default).
+    /// Link every node to itself (default, except for the kernel katz).
     #[arg(long, overrides_with = "no_self_loops")]
     pub(crate) self_loops: bool,
     /// Take the links as they are.
     #[arg(long)]
     pub(crate) no_self_loops: bool,
-    /// Divide each row by its sum, or not.
-    #[arg(long, value_enum, value_name = "row|none", default_value = "row", hide_possible_values = true)]
-    pub(crate) normalize: Normalize,
+    /// Divide each row by its sum, or not. Default: row; none for the kernel katz.
+    #[arg(long, value_enum, value_name = "row|none", hide_possible_values = true)]
+    pub(crate) normalize: Option<Normalize>,
     /// Keep at most N links in and N links out of any node, drawn at random.
     #[arg(long, value_name = "N")]
     pub(crate) max_degree: Option<usize>,
@@ -131,6 +131,15 @@ pub(crate) struct KernelArgs {
     /// What the KL kernel adds to every bin of a histogram.
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
+    /// Weight of each further link of a way in the kernel katz, relative to the largest possible. Default: 0.5.
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    pub(crate) beta: Option<f64>,
+    /// Probability that the walk of the kernel ppr goes on. Default: 0.85.
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    pub(crate) alpha: Option<f64>,
+    /// Loss with each link in the kernel shortest-path, exp(-A·links). Default: 1.
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    pub(crate) decay: Option<f64>,
     /// Centre both feature maps.
     #[arg(long, overrides_with = "no_center")]
     pub(crate) center: bool,

@@ -109,7 +109,8 @@ fn both(
     args: &LinksArgs,
     context: &Context,
 ) -> Result<(Features<f64>, Features<f64>)> {
-    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), &args.graph, context.run.seed)?;
+    let input::Loaded { data, .. } =
+        input::from_graph::<f64>(graph, Vec::new(), (&args.graph, &args.kernel), context.run.seed)?;
     let solver = SolverSpec { name: machine.solver.clone(), params: machine.solver_params.clone() };
     let linear = LinearSvd { rank: machine.rank, solver }.fit(&data, &context.run)?;
     let kernel = machine.fit(Dataset { y: None, ..data }, &context.run)?;

@@ -5,6 +5,7 @@ mod bad_input;
 mod bicluster;
 mod embed;
 mod fit;
+mod graph_kernels;
 mod interrupt;
 mod kl;
 mod learned;

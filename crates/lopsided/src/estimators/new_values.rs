@@ -63,6 +63,7 @@ impl<T: Scalar> NewValues<'_, T> {
     }
 
     fn check(&self, samples: SamplesRef<'_, T>, side: Side) -> Result<()> {
+        self.kernel.refuse_graph_kernel("one that compares samples for nodes that the model was not fitted with")?;
         let (what, precomputed) = match side {
             Side::Row => ("the width of the new rows", self.data.x.width()),
             Side::Col => ("the width of the new columns", self.data.x.count()),

@@ -13,6 +13,7 @@
 //! tiles. All kernels are in one list, [`kernels`], from which the command line and saved models make them by name.
 
 mod gamma;
+mod graph;
 mod kl;
 mod laplacian;
 mod linear;
@@ -24,6 +25,7 @@ mod sne;
 mod t;
 
 pub use gamma::Gamma;
+pub use graph::GraphKernel;
 pub use kl::Kl;
 pub use laplacian::Laplacian;
 pub use linear::Linear;
@@ -64,6 +66,11 @@ pub trait Kernel<T: Scalar>: Send + Sync {
     fn is_precomputed(&self) -> bool {
         false
     }
+
+    /// The kernel of a graph's nodes that this is, where it is one: X is then the matrix of the graph.
+    fn graph(&self) -> Option<GraphKernel> {
+        None
+    }
 }
 
 /// How a row of kernel values becomes a row of G.
@@ -103,7 +110,7 @@ pub enum Separable<T> {
 
 /// All kernels. The order is the order of every listing.
 pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
-    vec![
+    let of_samples = vec![
         linear::entry(),
         polynomial::entry(),
         rbf::entry(),
@@ -112,7 +119,8 @@ pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
         t::entry(),
         kl::entry(),
         precomputed::entry(),
-    ]
+    ];
+    of_samples.into_iter().chain(graph::entries()).collect()
 }
 
 /// A kernel by name, with its parameters: what users write and models save.

@@ -73,6 +73,12 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
 
     /// What would be built, without building it.
     pub fn plan(&self) -> Result<OperatorPlan> {
+        if let Some(graph) = self.kernel.graph() {
+            let (kind, bytes) = (OperatorKind::Sparse, 2 * self.x.bytes() as u64);
+            let (why, seconds) =
+                ("products with the graph's matrix".into(), (graph.terms() * self.x.nnz() as f64 * 1e-9, 0.0));
+            return Ok(OperatorPlan { kind, blocks_only: false, bytes, why, seconds });
+        }
         if self.kernel.is_precomputed() {
             let seconds = (self.x.nnz() as f64 * 1e-10, 0.0);
             let (kind, bytes) =
@@ -92,6 +98,12 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
     /// Builds the operator of the plan.
     pub fn build(self) -> Result<Built<'a, T>> {
         let plan = self.plan()?;
+        if let Some(graph) = self.kernel.graph() {
+            let SamplesRef::Sparse(p) = self.x else {
+                return Err(Error::shape("the matrix of the graph", "sparse", "dense"));
+            };
+            return Ok(exact(graph.operator(p.to_owned(), self.memory, &self.watch)?, plan, None));
+        }
         match plan.kind {
             OperatorKind::Precomputed => Ok(exact(self.given(), plan, None)),
             OperatorKind::Sparse => self.sparse(plan),

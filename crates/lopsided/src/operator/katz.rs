@@ -32,13 +32,25 @@ impl<T: Scalar> Katz<T> {
     ///
     /// # Errors
     /// [`Error::Shape`] unless A is square, [`Error::NotFinite`], [`Error::Param`] for a β outside its range.
-    pub fn new(mut a: Csr<T>, beta: Option<f64>) -> Result<Self> {
+    pub fn new(a: Csr<T>, beta: Option<f64>) -> Result<Self> {
+        Self::with_beta(a, |radius| beta.unwrap_or(0.5 / radius.smallest_bound))
+    }
+
+    /// The proximity with β = share/ρ(A).
+    ///
+    /// # Errors
+    /// Those of [`Katz::new`].
+    pub fn relative(a: Csr<T>, share: f64) -> Result<Self> {
+        Self::with_beta(a, |radius| share / radius.smallest_bound)
+    }
+
+    fn with_beta(mut a: Csr<T>, beta: impl FnOnce(&Radius) -> f64) -> Result<Self> {
         if a.nrows() != a.ncols() {
             return Err(Error::shape("the adjacency matrix", "square", format!("{} x {}", a.nrows(), a.ncols())));
         }
         SamplesRef::Sparse(a.as_ref()).check_finite("the adjacency matrix")?;
         let radius = Radius::of(&a);
-        let beta = beta.unwrap_or(0.5 / radius.smallest_bound);
+        let beta = beta(&radius);
         if !(beta > 0.0 && beta.is_finite() && beta * radius.bound < 1.0) {
             let most = 1.0 / radius.bound;
             return Err(Error::param("beta", beta, format!("above 0 and below 1 / spectral radius = {most:.4}")));

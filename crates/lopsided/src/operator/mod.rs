@@ -6,6 +6,8 @@
 //! | [`ProductOperator`] | X·Zᵀ, the linear kernel | (nnz(X) + nnz(Z))·r |
 //! | [`KernelOperator`] | evaluated tile by tile in every product | n·m·(width + r) |
 //! | [`DenseOperator`] | stored, where it is small or given | n·m·r |
+//! | [`Katz`], [`PageRank`] | power series of a graph's matrix P | nnz(P)·r per term |
+//! | [`ShortestPaths`] | similarities of a graph's nodes, stored sparse | nnz·r |
 //! | [`StreamedOperator`] | a sparse matrix out of core | nnz·r and a pass over its rows |
 //!
 //! [`Centered`] and [`Scaled`] wrap any of them. [`KernelMatrix`] chooses by kernel, samples and memory, says why, and
@@ -31,9 +33,11 @@ mod centered;
 mod dense;
 mod katz;
 mod kernel;
+mod page_rank;
 mod plan;
 mod product;
 mod scaled;
+mod shortest_paths;
 mod sparse;
 mod streamed;
 mod submatrix;
@@ -46,10 +50,12 @@ pub use centered::{Centered, Means};
 pub use dense::DenseOperator;
 pub use katz::Katz;
 pub use kernel::KernelOperator;
+pub use page_rank::PageRank;
 pub use plan::{OperatorChoice, OperatorKind, OperatorPlan, available_memory};
 pub use product::ProductOperator;
 pub(crate) use product::multiply;
 pub use scaled::Scaled;
+pub use shortest_paths::ShortestPaths;
 pub use sparse::{RankOne, SparseOperator};
 pub use streamed::StreamedOperator;
 pub use submatrix::Submatrix;

@@ -38,7 +38,8 @@ proptest! {
 #[test]
 fn the_list_of_kernels_is_complete() {
     let names: Vec<_> = kernels::<f64>().iter().map(|k| k.name).collect();
-    assert_eq!(names, ["linear", "poly", "rbf", "laplacian", "sne", "t", "kl", "precomputed"]);
+    let of_samples = ["linear", "poly", "rbf", "laplacian", "sne", "t", "kl", "precomputed"];
+    assert_eq!(names, [&of_samples[..], &["katz", "ppr", "shortest-path"]].concat());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod ask_ls;
 mod compat;
 mod coupled;
+mod graph_kernels;
 mod kernels;
 mod kl;
 mod model;

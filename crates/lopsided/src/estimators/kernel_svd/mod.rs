@@ -277,6 +277,9 @@ impl KernelSvd {
                 format!("{} x {}", x.count(), z.count()),
             ));
         }
+        if data.frame.is_none() {
+            self.kernel.refuse_graph_kernel("one that compares samples: it is a kernel of the nodes of a graph")?;
+        }
         x.check_finite("X")?;
         if data.z.is_some() {
             z.check_finite("Z")?;

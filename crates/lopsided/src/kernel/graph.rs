@@ -1,0 +1,151 @@
+use super::{Kernel, KernelSpec};
+use crate::error::{Error, Result};
+use crate::graph::GraphRule;
+use crate::operator::{Katz, Operator, PageRank, ShortestPaths, SparseOperator, TILE};
+use crate::registry::{Entry, Params};
+use crate::samples::{Csr, SamplesRef};
+use crate::scalar::Scalar;
+use crate::watch::Watch;
+use faer::{Mat, MatMut};
+
+/// A kernel of the nodes of a graph: G is a function of the whole matrix P of the graph, not of two samples.
+///
+/// Transductive: G holds the nodes of the graph it was made from and says nothing about others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GraphKernel {
+    /// [`Katz`] proximity.
+    Katz {
+        /// β·ρ(P), between 0 and 1.
+        beta: f64,
+    },
+    /// [`PageRank`].
+    PageRank {
+        /// Probability that the walk goes on.
+        alpha: f64,
+    },
+    /// [`ShortestPaths`].
+    ShortestPath {
+        /// Loss of similarity with each link.
+        decay: f64,
+    },
+}
+
+const KATZ: &str = "katz";
+const PAGE_RANK: &str = "ppr";
+const SHORTEST_PATH: &str = "shortest-path";
+/// Nodes up to which the sum of a series may be stored.
+const STORED: usize = 5000;
+
+impl GraphKernel {
+    /// G of the graph with matrix P.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless P is square, [`Error::Param`] for parameters that do not fit P, [`Error::Memory`].
+    pub fn operator<T: Scalar>(&self, p: Csr<T>, memory: u64, watch: &Watch) -> Result<Box<dyn Operator<T> + Send>> {
+        Ok(match *self {
+            GraphKernel::Katz { beta } => stored(Katz::relative(p, beta)?, memory, watch)?,
+            GraphKernel::PageRank { alpha } => stored(PageRank::new(p, alpha)?, memory, watch)?,
+            GraphKernel::ShortestPath { decay } => Box::new(ShortestPaths { decay, memory, watch }.operator(&p)?),
+        })
+    }
+
+    /// Products with P that one product with G takes; 1 where G is stored.
+    pub fn terms(&self) -> f64 {
+        match *self {
+            GraphKernel::Katz { beta: rate } | GraphKernel::PageRank { alpha: rate } => f64::EPSILON.ln() / rate.ln(),
+            GraphKernel::ShortestPath { .. } => 1.0,
+        }
+    }
+}
+
+impl<T: Scalar> Kernel<T> for GraphKernel {
+    fn block(&self, _: SamplesRef<'_, T>, _: SamplesRef<'_, T>, _: MatMut<'_, T>) -> Result<()> {
+        Err(Error::param("kernel", "one of a graph's nodes", "a function of two samples to be evaluated on samples"))
+    }
+
+    fn is_precomputed(&self) -> bool {
+        true
+    }
+
+    fn graph(&self) -> Option<GraphKernel> {
+        Some(*self)
+    }
+}
+
+impl KernelSpec {
+    /// True for kernels of the nodes of a graph.
+    pub fn of_graph(&self) -> bool {
+        [KATZ, PAGE_RANK, SHORTEST_PATH].contains(&self.name.as_str())
+    }
+
+    /// The error about a kernel of graphs where samples are not nodes of the graph it was made from.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a kernel of graphs.
+    pub fn refuse_graph_kernel(&self, allowed: &str) -> Result<()> {
+        if self.of_graph() { Err(Error::param("kernel", &self.name, allowed)) } else { Ok(()) }
+    }
+
+    /// How a graph becomes a matrix for this kernel unless the user says otherwise: Katz proximity counts ways, so it takes
+    /// the links as they are.
+    pub fn graph_rule(&self) -> GraphRule {
+        let plain = self.name == KATZ;
+        GraphRule { self_loops: !plain, normalize: !plain, ..GraphRule::default() }
+    }
+}
+
+/// The sum of a series as a sparse matrix where that takes at most a quarter of the memory: solvers take many products with
+/// it. What is lost in rounding is left out.
+fn stored<T: Scalar>(
+    series: impl Operator<T> + Send + 'static,
+    memory: u64,
+    watch: &Watch,
+) -> Result<Box<dyn Operator<T> + Send>> {
+    let all: Vec<usize> = (0..series.nrows()).collect();
+    if all.len() > STORED {
+        return Ok(Box::new(series));
+    }
+    let mut out = Csr::empty(all.len());
+    for rows in all.chunks(TILE) {
+        watch.check()?;
+        let mut block = Mat::zeros(rows.len(), all.len());
+        series.block(rows, &all, block.as_mut())?;
+        for row in block.row_iter() {
+            let least = T::eps() * row.iter().map(|v| v.as_f64().abs()).fold(0.0, f64::max);
+            out.push_row((0..).zip(row.iter().copied()).filter(|(_, v)| v.as_f64().abs() > least));
+        }
+        if 2 * out.bytes() as u64 > memory / 4 {
+            return Ok(Box::new(series));
+        }
+    }
+    Ok(Box::new(SparseOperator::new(None, out)))
+}
+
+/// A number between 0 and 1, both excluded.
+fn share(params: &Params, name: &'static str, default: f64) -> Result<f64> {
+    let value = params.number(name, default)?;
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(Error::param(name, value, "above 0 and below 1")) }
+}
+
+pub(super) fn entries<T: Scalar>() -> [Entry<dyn Kernel<T>>; 3] {
+    [
+        Entry {
+            name: KATZ,
+            about: "G = Σ_k≥1 (βA)^k of a graph's matrix A, by default its links; --beta is β·(spectral radius of A), 0.5",
+            params: &["beta"],
+            build: |params| Ok(Box::new(GraphKernel::Katz { beta: share(params, "beta", 0.5)? })),
+        },
+        Entry {
+            name: PAGE_RANK,
+            about: "G = (1 - alpha) (I - alpha P)⁻¹ of a graph's matrix P: personalised PageRank; alpha 0.85",
+            params: &["alpha"],
+            build: |params| Ok(Box::new(GraphKernel::PageRank { alpha: share(params, "alpha", 0.85)? })),
+        },
+        Entry {
+            name: SHORTEST_PATH,
+            about: "G[i, j] = exp(-decay d) for d links on the shortest way between nodes of a graph, 0 without; decay 1",
+            params: &["decay"],
+            build: |params| Ok(Box::new(GraphKernel::ShortestPath { decay: params.positive("decay", Some(1.0))? })),
+        },
+    ]
+}
