@@ -165,14 +165,21 @@ pub(super) fn text(set: &SetReport) -> String {
         "{}: {} nodes ({} labelled), {} links, {} classes; rank {}\n",
         set.name, set.nodes, set.labelled, set.links, set.classes, set.rank
     );
-    out += "node classification  paper's protocol               tuned                          [KSVD]\n";
-    out += "method    rank       micro-F1       macro-F1        micro-F1       macro-F1        micro  macro\n";
+    out += "node classification  paper's protocol               tuned                          [KSVD]        micro-F1, ours - paper\n";
+    out += "method    rank       micro-F1       macro-F1        micro-F1       macro-F1        micro  macro  its protocol, tuned\n";
     for line in &set.methods {
-        let paper = line.paper.map_or("    -      -".into(), |p| format!("{:.3}  {:.3}", p.micro_f1, p.macro_f1));
+        let paper = line.paper.map_or("    -      -".into(), |p| beside(p, line));
         let (protocol, tuned) = (both(&line.protocol), both(&line.tuned));
         let _ = writeln!(out, "{:9} {:<9}  {protocol}  {tuned}  {paper}", line.method, line.rank);
     }
     out + &reconstruction(&set.methods)
+}
+
+/// The paper's figures and how far ours are above or below.
+fn beside(paper: NodeFigures, line: &Line) -> String {
+    let gap = |ours: &Summary| ours.micro_f1.mean - paper.micro_f1;
+    let (protocol, tuned) = (gap(&line.protocol), gap(&line.tuned));
+    format!("{:.3}  {:.3}  {protocol:+.3}, {tuned:+.3}", paper.micro_f1, paper.macro_f1)
 }
 
 fn both(summary: &Summary) -> String {
