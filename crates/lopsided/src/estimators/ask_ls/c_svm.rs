@@ -1,6 +1,6 @@
 use super::functions::{Functions, Symmetrized, unfolded};
 use super::stack::Merger;
-use super::{AskLs, AskLsModel, Symmetrize, prepared};
+use super::{AskLs, AskLsModel, Symmetrize, check_square, prepared, training};
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::estimators::kernel_svd::{KernelSvd, Plan};
@@ -59,8 +59,7 @@ impl Svm {
     /// matrix that is not square; [`Error::Memory`], [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
         let known = self.check(data.y.as_ref())?;
-        let data = prepared(data, &known.rows);
-        let train = if data.frame.is_some() { known.rows.clone() } else { (0..data.x.count()).collect() };
+        let (data, train) = training(data, &known.rows);
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
         let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
         let k = Widened(&*built.operator);
@@ -87,9 +86,7 @@ impl Svm {
         y: MatRef<'_, f64>,
         run: &Run,
     ) -> Result<(Functions, Vec<SvmSolution>)> {
-        if k.nrows() != k.ncols() {
-            return Err(Error::shape("the kernel matrix", "square", format!("{} x {}", k.nrows(), k.ncols())));
-        }
+        check_square(k)?;
         let block = Submatrix::new(k, Some(train), Some(train));
         let symmetric = Symmetrized::new(&block, self.symmetrize);
         let bytes = CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4);

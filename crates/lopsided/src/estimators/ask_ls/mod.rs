@@ -174,8 +174,7 @@ impl AskLs {
     /// [`Error::Shape`] for a kernel matrix that is not square; [`Error::Singular`], [`Error::Memory`], [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
         let known = self.check(data.y.as_ref())?;
-        let data = prepared(data, &known.rows);
-        let train = if data.frame.is_some() { known.rows.clone() } else { (0..data.x.count()).collect() };
+        let (data, train) = training(data, &known.rows);
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
         let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
         let k = Widened(&*built.operator);
@@ -322,6 +321,13 @@ impl Task<'_> {
     fn nodes(&self, which: &[usize]) -> Vec<usize> {
         which.iter().map(|&i| self.train[i]).collect()
     }
+}
+
+/// The samples of K and the places of those with a target.
+fn training<T: Scalar>(data: Dataset<T>, rows: &[usize]) -> (Dataset<T>, Vec<usize>) {
+    let data = prepared(data, rows);
+    let places = if data.frame.is_some() { rows.to_vec() } else { (0..data.x.count()).collect() };
+    (data, places)
 }
 
 /// All nodes of a graph, else the rows with a target.

@@ -1,7 +1,7 @@
 //! Cross-validation: one decomposition of each fold's kernel matrix serves all penalties and ways of merging.
 
 use super::stack::{Merger, Scores};
-use super::{AskLs, Functions, Merge, Symmetrized, Task, check_square, complement, functions, prepared, rows_of};
+use super::{AskLs, Functions, Merge, Symmetrized, Task, check_square, complement, functions, rows_of, training};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::estimators::scoring::Known;
@@ -31,8 +31,7 @@ pub(super) fn scores<T: Scalar>(
     let known = base.check(data.y.as_ref())?;
     let place: HashMap<usize, usize> = known.rows.iter().enumerate().map(|(at, &i)| (i, at)).collect();
     let folds: Vec<Vec<usize>> = folds.iter().map(|fold| fold.iter().map(|i| place[i]).collect()).collect();
-    let data = prepared(data.clone(), &known.rows);
-    let train = if data.frame.is_some() { known.rows.clone() } else { (0..data.x.count()).collect() };
+    let (data, train) = training(data.clone(), &known.rows);
     let mut out = vec![Vec::new(); points.len()];
     for (done, group) in groups(&machines).iter().enumerate() {
         let progress =
