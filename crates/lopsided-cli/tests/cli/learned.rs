@@ -52,6 +52,7 @@ fn what_cannot_be_learned_ends_with_code_2_and_a_reason() {
         ("embed t.csv --compat learned --kernel laplacian".into(), "`kernel` is laplacian"),
         ("embed t.csv --compat pca --epochs 3".into(), "`epochs` is 3 but must be left out without --compat learned"),
         ("bicluster t.csv --compat learned --row-clusters 2".into(), "where there is no target to learn from"),
+        ("fit kernel-svd t.csv --compat learned --model m".into(), "only `embed --compat learned` learns one"),
     ] {
         let output = scratch.run(&words);
         assert_eq!(output.status.code(), Some(2), "{words}");

@@ -51,6 +51,10 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
 fn recipe<T: Scalar>(args: &FitArgs, mut svd: KernelSvd, data: &Dataset<T>) -> Result<Recipe> {
     let table = data.frame.is_none() && data.z.is_none() && svd.kernel.name != "precomputed";
     let compat = estimator::compat(&args.compat, if table { Compat::Pca } else { Compat::None })?;
+    if compat.kind == Compat::Learned {
+        let allowed = "pinv, pca, random or none for fit: only `embed --compat learned` learns one";
+        return Err(Error::param("compat", compat.kind, allowed).into());
+    }
     if !table {
         input::refuse(compat.kind, "none unless the input is a table whose rows are compared with its columns")?;
     }
