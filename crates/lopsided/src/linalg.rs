@@ -3,11 +3,12 @@
 use crate::scalar::Scalar;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
+use faer::linalg::cholesky::{lblt, llt};
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::matmul::matmul;
 use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
+use faer::perm::Perm;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -50,6 +51,53 @@ pub(crate) fn mul<T: Scalar>(a: MatRef<'_, T>, h: MatRef<'_, T>) -> Mat<T> {
 /// out ← out + alpha · a · b on this thread alone.
 pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
     matmul(out, Accum::Add, a, b, alpha, Par::Seq);
+}
+
+/// The lower triangle of a·aᵀ; above the diagonal some of it too.
+pub(crate) fn gram_lower(a: MatRef<'_, f64>) -> Mat<f64> {
+    const ROWS: usize = 128;
+    let n = a.nrows();
+    let mut out = Mat::zeros(n, n);
+    out.as_mut().par_row_chunks_mut(ROWS).enumerate().for_each(|(piece, out)| {
+        let (start, len) = (piece * ROWS, out.nrows());
+        gemm(out.subcols_mut(0, start + len), a.subrows(start, len), a.subrows(0, start + len).transpose(), 1.0);
+    });
+    out
+}
+
+/// Bunch and Kaufman's factors of a symmetric indefinite matrix, found and used on one thread, so that the bits do not depend
+/// on their number.
+pub(crate) struct IndefiniteFactor {
+    lower: Mat<f64>,
+    diagonal: Diag<f64>,
+    subdiagonal: Diag<f64>,
+    order: Perm<usize>,
+}
+
+impl IndefiniteFactor {
+    /// The factors of the matrix with this lower triangle.
+    pub(crate) fn new(mut a: Mat<f64>) -> Self {
+        let n = a.nrows();
+        let (mut subdiagonal, mut forward, mut backward) = (Diag::zeros(n), vec![0; n], vec![0; n]);
+        let scratch = lblt::factor::cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default());
+        let mut buffer = MemBuffer::new(scratch);
+        let (stack, params) = (MemStack::new(&mut buffer), Default::default());
+        let (sub, lower) = (subdiagonal.as_mut(), a.as_mut());
+        lblt::factor::cholesky_in_place(lower, sub, &mut forward, &mut backward, Par::Seq, stack, params);
+        let diagonal = a.diagonal().column_vector().to_owned().into_diagonal();
+        a.diagonal_mut().fill(1.0);
+        let order = Perm::new_checked(forward.into_boxed_slice(), backward.into_boxed_slice(), n);
+        IndefiniteFactor { lower: a, diagonal, subdiagonal, order }
+    }
+
+    /// rhs ← A⁻¹·rhs.
+    pub(crate) fn solve_in_place(&self, rhs: MatMut<'_, f64>) {
+        let scratch = lblt::solve::solve_in_place_scratch::<usize, f64>(self.lower.nrows(), rhs.ncols(), Par::Seq);
+        let mut buffer = MemBuffer::new(scratch);
+        let (diagonal, subdiagonal, order) = (self.diagonal.as_ref(), self.subdiagonal.as_ref(), self.order.as_ref());
+        let stack = MemStack::new(&mut buffer);
+        lblt::solve::solve_in_place(self.lower.as_ref(), diagonal, subdiagonal, order, rhs, Par::Seq, stack);
+    }
 }
 
 /// The solution of a positive definite system given by its lower triangle, on this thread alone; `None` if it is not.

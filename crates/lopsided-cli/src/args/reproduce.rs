@@ -28,7 +28,7 @@ pub(crate) struct ReproduceArgs {
     /// Parts of the training part for cross-validation.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) folds: usize,
-    /// Bandwidths, in multiples of \[KSVD\]'s rule. Default: 2,5,10 to choose from; 1,0.5, each on its own, for ksvd-4 and
+    /// Bandwidths, in multiples of KSVD's rule. Default: 2,5,10 to choose from; 1,0.5, each on its own, for ksvd-4 and
     /// ksvd-6.
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     pub(crate) gamma_factors: Vec<f64>,
@@ -73,34 +73,34 @@ pub(crate) struct ReproduceArgs {
 /// Tables that can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaperTable {
-    /// Node classification and graph reconstruction, \[KSVD\] Table 1.
+    /// Node classification and graph reconstruction, KSVD Table 1.
     #[value(name = "ksvd-1")]
     Ksvd1,
-    /// Biclustering of matrices with classes, \[KSVD\] Table 2.
+    /// Biclustering of matrices with classes, KSVD Table 2.
     #[value(name = "ksvd-2")]
     Ksvd2,
-    /// Compatibility matrices on tables, the learned one among them, \[KSVD\] Table 3.
+    /// Compatibility matrices on tables, the learned one among them, KSVD Table 3.
     #[value(name = "ksvd-3")]
     Ksvd3,
-    /// Time of the solvers to an accuracy of 0.1, \[KSVD\] Table 4, figures 4 and 5.
+    /// Time of the solvers to an accuracy of 0.1, KSVD Table 4, figures 4 and 5.
     #[value(name = "ksvd-4")]
     Ksvd4,
-    /// Nonlinear features + SVD against KSVD, \[KSVD\] Table 5.
+    /// Nonlinear features + SVD against KSVD, KSVD Table 5.
     #[value(name = "ksvd-5")]
     Ksvd5,
-    /// Time of the solvers to accuracies of 0.1 and 0.01, \[KSVD\] Table 6.
+    /// Time of the solvers to accuracies of 0.1 and 0.01, KSVD Table 6.
     #[value(name = "ksvd-6")]
     Ksvd6,
-    /// Classification of large sparse tables out of core, \[KSVD\] Table 7.
+    /// Classification of large sparse tables out of core, KSVD Table 7.
     #[value(name = "ksvd-7")]
     Ksvd7,
-    /// Images, made for it, classified with the KL kernel between mixtures of Gaussians, \[AsKLS\] Table 1.
+    /// Images, made for it, classified with the KL kernel between mixtures of Gaussians, AsKLS Table 1.
     #[value(name = "askls-1")]
     Askls1,
-    /// Nodes classified with the matrix of their links as kernel, \[AsKLS\] Table 3.
+    /// Nodes classified with the matrix of their links as kernel, AsKLS Table 3.
     #[value(name = "askls-3")]
     Askls3,
-    /// Tables classified with the SNE and T kernels, \[AsKLS\] Table 4.
+    /// Tables classified with the SNE and T kernels, AsKLS Table 4.
     #[value(name = "askls-4")]
     Askls4,
 }

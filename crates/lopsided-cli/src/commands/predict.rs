@@ -70,6 +70,9 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     let Wanted { samples, mut notes } = wanted(&*model, archive.field("target")?, args)?;
     let ids: Vec<String> = (0..samples.x.count()).map(|i| samples.id(Side::Row, i)).collect();
     let truth = truth(&samples, &ids, args)?;
+    if args.ids.is_some() && truth.is_some() {
+        refuse_learned(archive, model.frame(), &ids)?;
+    }
     context.line.stage("predicting");
     let decision = model.decision(&samples, &context.run)?;
     context.run.watch.check()?;
@@ -160,6 +163,17 @@ fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Sam
         out.push_row(cols.iter().copied().zip(values.iter().copied()));
     }
     Samples::Sparse(out)
+}
+
+/// A score of nodes that were learned from tells nothing about others.
+fn refuse_learned(archive: &Archive, frame: Option<&GraphFrame>, ids: &[String]) -> Result<()> {
+    let (Some(frame), Ok(train)) = (frame, archive.field::<Vec<usize>>("train")) else { return Ok(()) };
+    let learned: HashSet<&String> = train.iter().filter_map(|&i| frame.ids.get(i)).collect();
+    let both: Vec<&String> = ids.iter().filter(|id| learned.contains(id)).collect();
+    let Some(first) = both.first() else { return Ok(()) };
+    let value = format!("{} ids, `{first}` the first, that the model was learned from", both.len());
+    let error = Error::param("ids", value, "of other nodes where predictions are scored");
+    Err(hinted(error, "leave them out of --ids; without --labels they are predicted too, but not scored"))
 }
 
 /// The true class or value of each sample as text, from the file of labels or the target column.

@@ -1,17 +1,16 @@
 use super::{OnSingular, Problem, SINGULAR, Solved, Spectral, SystemReport, halves, lsmr, stacked};
 use crate::error::Result;
-use crate::linalg;
-use crate::operator;
+use crate::linalg::{self, IndefiniteFactor};
+use crate::operator::{self, Access, Operator};
 use crate::random;
-use faer::linalg::solvers::{Lblt, Solve};
-use faer::{Mat, Side};
+use faer::Mat;
 
 /// b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric indefinite system of half the size. Two steps of
 /// refinement on M itself make up for the product.
 pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
     let k = operator::materialize(problem.k)?;
     problem.run.watch.check()?;
-    let factor = Factor::new(k, problem.g);
+    let factor = Factor::new(problem, k)?;
     let condition = factor.condition(problem);
     let mut report = SystemReport { route: "dense".into(), condition, estimated: true, ..SystemReport::default() };
     if condition > SINGULAR {
@@ -39,21 +38,29 @@ fn singular(problem: &Problem<'_>, k: Mat<f64>, report: SystemReport) -> Result<
 struct Factor {
     k: Mat<f64>,
     g: f64,
-    lblt: Lblt<f64>,
+    indefinite: IndefiniteFactor,
 }
 
 impl Factor {
-    fn new(k: Mat<f64>, g: f64) -> Self {
-        let mut s = linalg::mul(k.as_ref(), k.transpose()) * faer::Scale(-1.0);
+    fn new(problem: &Problem<'_>, k: Mat<f64>) -> Result<Self> {
+        let g = problem.g;
+        let mut s = if problem.k.access() == Access::Products {
+            let mut s = Mat::zeros(k.nrows(), k.nrows());
+            problem.k.apply(k.transpose(), s.as_mut())?;
+            s
+        } else {
+            linalg::gram_lower(k.as_ref())
+        };
+        s *= faer::Scale(-1.0);
         (0..s.nrows()).for_each(|i| s[(i, i)] += g * g);
-        Factor { lblt: s.lblt(Side::Lower), k, g }
+        Ok(Factor { indefinite: IndefiniteFactor::new(s), k, g })
     }
 
     /// M⁻¹·w.
     fn solve(&self, w: &Mat<f64>) -> Mat<f64> {
         let (p, q) = halves(w);
         let mut a = p * faer::Scale(self.g) - linalg::mul(self.k.as_ref(), q.as_ref());
-        self.lblt.solve_in_place(&mut a);
+        self.indefinite.solve_in_place(a.as_mut());
         let b = (q - linalg::mul(self.k.transpose(), a.as_ref())) * faer::Scale(1.0 / self.g);
         stacked(a.as_ref(), b.as_ref())
     }
@@ -75,6 +82,7 @@ impl Factor {
             }
             length
         };
-        growth(&|w| problem.apply(w.as_ref()).ok()) * growth(&|w| Some(self.solve(w)))
+        let condition = growth(&|w| problem.apply(w.as_ref()).ok()) * growth(&|w| Some(self.solve(w)));
+        if condition < f64::EPSILON.recip() { condition } else { f64::INFINITY }
     }
 }

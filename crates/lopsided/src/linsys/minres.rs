@@ -35,8 +35,7 @@ pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
         let (a, b) = halves(&iteration.x);
         return Ok(Solved { a, b, report });
     }
-    // Not converged means that eigenvalues lie too close to 0 to be told from it.
-    report.warnings.push(problem.singular(condition.max(SINGULAR))?);
+    report.warnings.push(problem.singular(condition)?);
     let lambda = if let OnSingular::Tikhonov(lambda) = problem.system.on_singular { lambda } else { 0.0 };
     let damped = lsmr::solve(problem, lambda)?;
     let iterations = report.iterations + damped.report.iterations;

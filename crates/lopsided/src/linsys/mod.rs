@@ -21,7 +21,7 @@ pub use spectral::Spectral;
 
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::operator::{Access, Centered, Means, Operator};
+use crate::operator::{Centered, Means, Operator};
 use crate::svd::Run;
 use faer::{Mat, MatRef};
 use std::fmt;
@@ -30,9 +30,7 @@ use std::str::FromStr;
 /// Condition number beyond which a system counts as singular.
 pub const SINGULAR: f64 = 1e10;
 /// Up to this many samples a dense factorisation is taken.
-const DENSE: usize = 5000;
-/// The same where products with K are cheap.
-const SPARSE: usize = 2000;
+pub(crate) const DENSE: usize = 5000;
 
 /// What to do with a singular system.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -177,9 +175,6 @@ impl CoupledSystem {
     fn choose(&self, k: &dyn Operator<f64>) -> (Route, String) {
         let n = k.nrows();
         match self.route {
-            Route::Auto if k.access() == Access::Products && n > SPARSE => {
-                (Route::Minres, format!("{n} samples, more than {SPARSE}, and cheap products"))
-            }
             Route::Auto if n <= DENSE => (Route::Dense, format!("{n} samples, at most {DENSE}")),
             Route::Auto => (Route::Minres, format!("{n} samples, more than {DENSE}")),
             route => (route, "asked for".into()),
@@ -295,6 +290,8 @@ impl Problem<'_> {
     /// The sentence about a singular system that was solved otherwise; an error where that was asked for.
     fn singular(&self, condition: f64) -> Result<String> {
         let number = if condition.is_finite() { format!("{condition:.1e}") } else { "infinite".into() };
+        let how =
+            if condition > SINGULAR { "singular" } else { "too badly conditioned to be solved by products alone" };
         let on_singular = self.system.on_singular;
         if on_singular == OnSingular::Error {
             let penalty = self.system.penalty;
@@ -304,7 +301,7 @@ impl Problem<'_> {
                 ),
             });
         }
-        Ok(format!("the system is singular (condition number {number}): {on_singular} was taken"))
+        Ok(format!("the system is {how} (condition number {number}): {on_singular} was taken"))
     }
 }
 

@@ -20,7 +20,7 @@ use std::time::Instant;
 const TRAIN_SHARE: f64 = 0.6;
 /// Up to this many training samples settings are chosen anew for every split; for more, on the first one.
 const TUNED_EACH: usize = 600;
-/// Training samples that settings are chosen on.
+/// Rows of a table that settings are chosen on.
 const TUNED_ON: usize = 1000;
 
 /// Everything about one set. The fields are those of `--json`.
@@ -30,6 +30,10 @@ pub(super) struct SetReport {
     pub(super) samples: usize,
     pub(super) classes: usize,
     pub(super) train: usize,
+    /// Samples that settings are chosen on.
+    pub(super) tuned_on: usize,
+    /// Whether the set has test samples of its own; else every trial draws them.
+    pub(super) own_test: bool,
     pub(super) methods: Vec<Line>,
     pub(super) seconds: f64,
 }
@@ -56,6 +60,15 @@ struct Method {
     grid: Vec<(&'static str, &'static [&'static str])>,
 }
 
+/// Labelled samples and how they are used.
+struct Protocol {
+    data: Dataset<f64>,
+    target: Target,
+    /// The first so many are learned from and the others tested, where the set says so.
+    own_train: Option<usize>,
+    tuned_on: usize,
+}
+
 /// What one split gave.
 struct Trial {
     tuned: BTreeMap<String, String>,
@@ -70,7 +83,8 @@ pub(super) fn graph(folder: &Folder, settings: &Settings, context: &Context) -> 
     tell(context, &folder.name);
     let set = folder.graph()?;
     let names = (0..set.classes).map(|c| c.to_string()).collect();
-    let data = Dataset { y: Some(Target::Classes { names, codes: set.codes }), ..set.data };
+    let target = Target::Classes { names, codes: set.codes };
+    let protocol = Protocol { data: set.data, target, own_train: None, tuned_on: usize::MAX };
     let links = || KernelSvd::new("precomputed");
     let symmetric = || AskLs::symmetric(links(), Symmetrize::Average);
     let methods = vec![
@@ -83,19 +97,21 @@ pub(super) fn graph(folder: &Folder, settings: &Settings, context: &Context) -> 
         Method { name: "LS-SVM, penalty 10", machine: symmetric().with_penalty(10.0), grid: vec![] },
         Method { name: "LS-SVM, tuned", machine: symmetric(), grid: vec![("penalty", &["0.1", "1", "10", "100"])] },
     ];
-    evaluate(folder, &data, methods, settings, context)
+    evaluate(folder, &protocol, &methods, settings, context)
 }
 
 /// Table 4: rows of a table with the SNE and T kernels, and the RBF kernel as a symmetric one.
 pub(super) fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
     const PENALTIES: &[&str] = &["0.1", "1", "10", "100", "1000", "10000"];
+    const GAMMAS: &[&str] = &["0.01", "0.03", "0.1", "0.3", "1"];
     const FACTORS: &[&str] = &["0.25", "0.5", "1", "2", "4"];
     tell(context, &folder.name);
-    let (data, target) = folder.table()?;
+    let (data, target, rows) = folder.table_and_test()?;
     if matches!(target, Target::Values(_)) {
         return Err(Error::param("target", "values", "classes").into());
     }
-    let data = Dataset { y: Some(target), ..data };
+    let own_train = Some(rows).filter(|rows| *rows < data.x.count());
+    let protocol = Protocol { data, target, own_train, tuned_on: TUNED_ON };
     let kernel = |name: &str| KernelSvd::new(name).with_gamma(Gamma::Median);
     let grid = || vec![("gamma-factor", FACTORS), ("penalty", PENALTIES)];
     let merge = || vec![("merge", &["average", "stack"][..])];
@@ -106,45 +122,76 @@ pub(super) fn table(folder: &Folder, settings: &Settings, context: &Context) -> 
             machine: AskLs::new(kernel("sne")).with_merge(Merge::Average),
             grid: [grid(), merge()].concat(),
         },
-        // The T kernel of the paper has no bandwidth.
+        // The paper's T kernel has no bandwidth, but how its columns are scaled is not said: gamma stands for that.
         Method {
             name: "AsK-LS T",
             machine: AskLs::new(KernelSvd::new("t")).with_merge(Merge::Average),
-            grid: [vec![("penalty", PENALTIES)], merge()].concat(),
+            grid: [vec![("gamma", GAMMAS), ("penalty", PENALTIES)], merge()].concat(),
         },
     ];
-    evaluate(folder, &data, methods, settings, context)
+    evaluate(folder, &protocol, &methods, settings, context)
 }
 
 fn evaluate(
     folder: &Folder,
-    data: &Dataset<f64>,
-    methods: Vec<Method>,
+    protocol: &Protocol,
+    methods: &[Method],
     settings: &Settings,
     context: &Context,
 ) -> Result<SetReport> {
     let start = Instant::now();
-    let target = data.y.as_ref().ok_or_else(|| Error::param("labels", "missing", "given"))?;
-    let known = target.known();
-    let train = (known.len() as f64 * TRAIN_SHARE).round() as usize;
     let mut lines = Vec::new();
-    for method in &methods {
+    for method in methods {
         tell(context, &format!("  {}", method.name));
-        lines.push(line(folder, data, method, settings, context)?);
+        lines.push(line(folder, protocol, method, settings, context)?);
     }
-    let classes = if let Target::Classes { names, .. } = target { names.len() } else { 0 };
-    let (name, seconds) = (folder.name.clone(), start.elapsed().as_secs_f64());
-    Ok(SetReport { name, samples: data.x.count(), classes, train, methods: lines, seconds })
+    let Protocol { data, target, own_train, tuned_on } = protocol;
+    let train = protocol.parts(0).0.len();
+    Ok(SetReport {
+        name: folder.name.clone(),
+        samples: data.x.count(),
+        classes: if let Target::Classes { names, .. } = target { names.len() } else { 0 },
+        train,
+        tuned_on: train.min(*tuned_on),
+        own_test: own_train.is_some(),
+        methods: lines,
+        seconds: start.elapsed().as_secs_f64(),
+    })
 }
 
-fn line(folder: &Folder, data: &Dataset<f64>, method: &Method, settings: &Settings, context: &Context) -> Result<Line> {
+impl Protocol {
+    /// The samples to learn from and to test on.
+    fn parts(&self, seed: u64) -> (Vec<usize>, Vec<usize>) {
+        let known = self.target.known();
+        if let Some(count) = self.own_train {
+            return known.into_iter().partition(|i| *i < count);
+        }
+        let (train, test) = split(known.len(), TRAIN_SHARE, seed);
+        let at = |which: Vec<usize>| which.into_iter().map(|i| known[i]).collect();
+        (at(train), at(test))
+    }
+
+    /// Some of the training samples, at random, to choose settings on.
+    fn tuning(&self, train: &[usize], seed: u64) -> Vec<usize> {
+        let share = (self.tuned_on as f64 / train.len() as f64).min(1.0);
+        split(train.len(), share, seed).0.into_iter().map(|i| train[i]).collect()
+    }
+
+    /// The data with the targets of some rows only.
+    fn shown(&self, rows: &[usize]) -> Dataset<f64> {
+        let wanted: HashSet<usize> = rows.iter().copied().collect();
+        Dataset { y: Some(self.target.clone().without(|i| !wanted.contains(&i))), ..self.data.clone() }
+    }
+}
+
+fn line(folder: &Folder, protocol: &Protocol, method: &Method, settings: &Settings, context: &Context) -> Result<Line> {
     let start = Instant::now();
     let mut trials: Vec<Trial> = Vec::new();
     for k in 0..settings.trials {
         context.run.watch.check()?;
         let run = Run { seed: context.run.seed.wrapping_add(k as u64), ..context.run.clone() };
         let first = trials.first().map(|t| t.tuned.clone());
-        trials.push(trial(data, method, first, settings, &run)?);
+        trials.push(trial(protocol, method, first, settings, &run)?);
     }
     let spread = |of: fn(&Trial) -> f64| Spread::of(trials.iter().map(of));
     let conditions = trials.iter().filter_map(|t| t.condition);
@@ -161,26 +208,22 @@ fn line(folder: &Folder, data: &Dataset<f64>, method: &Method, settings: &Settin
 }
 
 fn trial(
-    data: &Dataset<f64>,
+    protocol: &Protocol,
     method: &Method,
     first: Option<BTreeMap<String, String>>,
     settings: &Settings,
     run: &Run,
 ) -> lopsided::Result<Trial> {
-    let target = data.y.as_ref().ok_or_else(|| Error::param("labels", "missing", "given"))?;
-    let known = target.known();
-    let (train, test) = split(known.len(), TRAIN_SHARE, run.seed);
-    let at = |which: &[usize]| which.iter().map(|&i| known[i]).collect::<Vec<_>>();
-    let (train, test) = (at(&train), at(&test));
+    let (train, test) = protocol.parts(run.seed);
     let tuned = match first {
         Some(first) if train.len() > TUNED_EACH => first,
-        _ => tune(method, &shown(data, target, &train[..train.len().min(TUNED_ON)]), settings, run)?,
+        _ => tune(method, &protocol.shown(&protocol.tuning(&train, run.seed)), settings, run)?,
     };
     let point: Vec<(String, String)> = tuned.clone().into_iter().collect();
     let machine: Box<dyn Estimator<f64>> = method.machine.with(&point)?;
-    let model = machine.fit(shown(data, target, &train), run)?;
-    let found = largest_columns(model.decision(&data.rows(&test), run)?.as_ref());
-    let Target::Classes { codes, .. } = target.rows(&test) else {
+    let model = machine.fit(protocol.shown(&train), run)?;
+    let found = largest_columns(model.decision(&protocol.data.rows(&test), run)?.as_ref());
+    let Target::Classes { codes, .. } = protocol.target.rows(&test) else {
         return Err(Error::param("target", "values", "classes"));
     };
     let truth: Vec<u32> = codes.into_iter().flatten().collect();
@@ -192,12 +235,6 @@ fn trial(
         condition: report.condition,
         warnings: report.warnings.clone(),
     })
-}
-
-/// The data with the targets of some rows only.
-fn shown(data: &Dataset<f64>, target: &Target, rows: &[usize]) -> Dataset<f64> {
-    let wanted: HashSet<usize> = rows.iter().copied().collect();
-    Dataset { y: Some(target.clone().without(|i| !wanted.contains(&i))), ..data.clone() }
 }
 
 fn tune(
@@ -230,13 +267,14 @@ pub(super) fn text(set: &SetReport) -> String {
             let _ = writeln!(out, "    {warning}");
         });
     }
-    let _ = writeln!(out, "{}", chosen_how(*train));
+    let _ = writeln!(out, "{}", chosen_how(set));
     out
 }
 
-fn chosen_how(train: usize) -> String {
-    if train <= TUNED_EACH {
-        return "settings are chosen anew in every split".into();
+fn chosen_how(set: &SetReport) -> String {
+    let whose = if set.own_test { "; the test samples are the set's own, trials differ in the folds" } else { "" };
+    if set.train <= TUNED_EACH {
+        return format!("settings are chosen anew in every trial{whose}");
     }
-    format!("settings are chosen in the first split, on {} samples", train.min(TUNED_ON))
+    format!("settings are chosen in the first trial, on {} samples{whose}", set.tuned_on)
 }

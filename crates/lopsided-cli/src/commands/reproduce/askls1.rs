@@ -84,8 +84,10 @@ fn set(settings: &Settings, quick: bool, context: &Context) -> Result<SetReport>
     let train = task.split(run.seed).0.len();
     let (name, samples) = ("generated images".into(), images.len());
     let seconds = start.elapsed().as_secs_f64();
+    let (classes, tuned_on, own_test) = (recipe.classes, train, false);
+    let results = askls::SetReport { name, samples, classes, train, tuned_on, own_test, methods, seconds };
     Ok(SetReport {
-        results: askls::SetReport { name, samples, classes: recipe.classes, train, methods, seconds },
+        results,
         components: COMPONENTS,
         points: POINTS,
         divergence: task.divergence,

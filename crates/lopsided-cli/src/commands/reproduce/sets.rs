@@ -4,7 +4,7 @@ use crate::input;
 use crate::labelled::measured;
 use lopsided::io::{Format, Input, ReadOptions, is_svmlight, read, read_labels};
 use lopsided::tasks::standardized;
-use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Result, Samples, Target};
+use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Mat, Result, Samples, Target};
 use std::path::{Path, PathBuf};
 
 /// A folder with a data set.
@@ -116,27 +116,60 @@ impl Folder {
 
     /// Reads the table: its columns with mean 0 and deviation 1, and its target.
     pub(super) fn table(&self) -> anyhow::Result<(Dataset<f64>, Target)> {
-        let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
-        let file = self.file(&["data.csv"]).ok_or_else(|| missing("data.csv"))?;
+        let file = self.file(&["data.csv"]).ok_or_else(|| self.missing("data.csv"))?;
+        let (samples, target) = self.rows_of(&file)?;
+        Ok((Dataset::new(Samples::Dense(standardized(samples.as_ref()))), target))
+    }
+
+    /// Reads the table and, below it, the rows of `test.csv` where there is one; also the number of rows above those.
+    pub(super) fn table_and_test(&self) -> anyhow::Result<(Dataset<f64>, Target, usize)> {
+        let file = self.file(&["data.csv"]).ok_or_else(|| self.missing("data.csv"))?;
+        let (samples, target) = self.rows_of(&file)?;
+        let count = samples.count();
+        let Some(test) = self.file(&["test.csv"]) else {
+            return Ok((Dataset::new(Samples::Dense(standardized(samples.as_ref()))), target, count));
+        };
+        let (more, more_target) = self.rows_of(&test)?;
+        let (Target::Classes { names, codes }, Target::Classes { names: more_names, codes: more_codes }) =
+            (target, more_target)
+        else {
+            return Err(self.missing("classes in data.csv and test.csv").into());
+        };
+        if names != more_names || samples.width() != more.width() {
+            return Err(self.missing("test.csv with the columns and classes of data.csv").into());
+        }
+        let mut all = Mat::zeros(count + more.count(), samples.width());
+        for (samples, from) in [(&samples, 0), (&more, count)] {
+            (0..samples.count()).for_each(|i| samples.as_ref().for_each(i, |j, value| all[(from + i, j)] = value));
+        }
+        let all = standardized(Samples::Dense(all).as_ref());
+        let codes = [codes, more_codes].concat();
+        Ok((Dataset::new(Samples::Dense(all)), Target::Classes { names, codes }, count))
+    }
+
+    fn missing(&self, what: &str) -> Error {
+        Error::parse(self.path.display().to_string(), format!("has no {what}"))
+    }
+
+    fn rows_of(&self, file: &Path) -> anyhow::Result<(Samples<f64>, Target)> {
         let options = ReadOptions { format: Some(Format::Table), ..ReadOptions::default() };
-        let Input::Table(table) = read::<f64>(&file, &options)? else { return Err(missing("table").into()) };
-        let (_, target) = table.target.ok_or_else(|| missing("target column"))?;
-        Ok((Dataset::new(Samples::Dense(standardized(table.samples.as_ref()))), measured(target)))
+        let Input::Table(table) = read::<f64>(file, &options)? else { return Err(self.missing("table").into()) };
+        let (_, target) = table.target.ok_or_else(|| self.missing("target column"))?;
+        Ok((table.samples, measured(target)))
     }
 
     /// Reads the matrix and the classes of its rows.
     pub(super) fn matrix(&self) -> anyhow::Result<MatrixSet> {
-        let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
-        let labels_file = self.file(&["labels.csv"]).ok_or_else(|| missing("labels.csv"))?;
-        let file = self.matrix_file().ok_or_else(|| missing("features.mtx"))?;
+        let labels_file = self.file(&["labels.csv"]).ok_or_else(|| self.missing("labels.csv"))?;
+        let file = self.matrix_file().ok_or_else(|| self.missing("features.mtx"))?;
         let Input::Table(table) = read::<f64>(&file, &ReadOptions::default())? else {
-            return Err(missing("matrix").into());
+            return Err(self.missing("matrix").into());
         };
         table.samples.check_finite(&file.display().to_string())?;
         let labels = read_labels(&labels_file)?;
         let data = Dataset::new(table.samples);
         let Target::Classes { names, codes } = input::classes(&labels_file, &data, &labels)? else {
-            return Err(missing("classes").into());
+            return Err(self.missing("classes").into());
         };
         let notes = table.notes.into_iter().chain(several_labels(&labels)).collect();
         Ok(MatrixSet { samples: data.x, codes, classes: names.len(), notes })
@@ -144,21 +177,20 @@ impl Folder {
 
     /// Reads links and classes.
     pub(super) fn graph(&self) -> anyhow::Result<GraphSet> {
-        let missing = |what: &str| Error::parse(self.path.display().to_string(), format!("has no {what}"));
-        let labels_file = self.file(&["labels.csv"]).ok_or_else(|| missing("labels.csv"))?;
-        let links_file = self.links_file().ok_or_else(|| missing("edges.csv"))?;
+        let labels_file = self.file(&["labels.csv"]).ok_or_else(|| self.missing("labels.csv"))?;
+        let links_file = self.links_file().ok_or_else(|| self.missing("edges.csv"))?;
         let labels = read_labels(&labels_file)?;
         let nodes = labels.iter().map(|(id, _)| id.clone()).collect();
         let format = Some(Format::Edges);
         let Input::Graph(graph, mut notes) =
             read::<f64>(&links_file, &ReadOptions { nodes, format, ..ReadOptions::default() })?
         else {
-            return Err(missing("list of links").into());
+            return Err(self.missing("list of links").into());
         };
         let data = Dataset::from_graph(&graph, &GraphRule::default())?;
         notes.extend(several_labels(&labels));
         let Target::Classes { names, codes } = input::classes(&labels_file, &data, &labels)? else {
-            return Err(missing("classes").into());
+            return Err(self.missing("classes").into());
         };
         let links = graph.adjacency().transpose();
         Ok(GraphSet { links, data, codes, classes: names.len(), notes, graph })

@@ -10,26 +10,43 @@ pub use c_svm::Svm;
 pub(super) use c_svm::entry as svm_entry;
 pub use model::AskLsModel;
 
-use super::kernel_svd::{KernelSvd, Plan};
+use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::scoring::{Answer, Known, deal};
 use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
-use crate::linsys::{CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
-use crate::operator::{Operator, Widened};
+use crate::linsys::{self, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
+use crate::operator::{Access, Operator, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::MatRef;
 use functions::{Functions, Symmetrized};
+use rayon::prelude::*;
 use stack::{Merger, Scores};
 use std::fmt;
 use std::str::FromStr;
 
 /// Settings that a grid may vary.
-const SETTINGS: [&str; 8] =
-    ["gamma", "gamma-factor", "penalty", "merge", "on-singular", "tikhonov", "route", "symmetrize"];
+const SETTINGS: [&str; 14] = [
+    "gamma",
+    "gamma-factor",
+    "degree",
+    "coef0",
+    "epsilon",
+    "beta",
+    "alpha",
+    "decay",
+    "penalty",
+    "merge",
+    "on-singular",
+    "tikhonov",
+    "route",
+    "symmetrize",
+];
 /// Parts of the training samples for stacking, as in \[AsKLS\].
 const FOLDS: usize = 10;
+/// Up to this many training samples factors of ten systems fit a gigabyte.
+const LIGHT: usize = 2000;
 /// Stream of the shuffle that deals them.
 const STREAM: u64 = 71;
 
@@ -199,8 +216,13 @@ impl AskLs {
         let mut mean = Functions::zeros(task.k.nrows(), task.y.ncols());
         let mut held = Scores::zeros(task.train.len(), task.y.ncols());
         let mut reports = Vec::new();
-        for fold in &folds {
-            let (functions, report) = self.without(task, fold, run)?;
+        let learned: Vec<Result<_>> = if task.is_light() {
+            folds.par_iter().map(|fold| self.without(task, fold, run)).collect()
+        } else {
+            folds.iter().map(|fold| self.without(task, fold, run)).collect()
+        };
+        for (fold, learned) in folds.iter().zip(learned) {
+            let (functions, report) = learned?;
             held.set(fold, &functions.scores_within(task.k, &task.nodes(fold))?);
             mean.add(&functions, 1.0 / folds.len() as f64);
             reports.push(report);
@@ -281,7 +303,7 @@ impl AskLs {
     fn set(&self, setting: &str, value: &str) -> Result<Self> {
         let mut out = self.clone();
         match setting {
-            "gamma" | "gamma-factor" => out.svd = self.svd.set(setting, value)?,
+            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
             "penalty" => out.penalty = super::above_zero(setting, value)?,
             "merge" => out.merge = value.parse()?,
             "on-singular" => out.on_singular = on_singular(value)?,
@@ -317,6 +339,11 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
+    /// Whether several systems may be solved at once: their factors are small, or there are none.
+    fn is_light(&self) -> bool {
+        self.train.len() <= LIGHT || (self.train.len() > linsys::DENSE && self.k.access() == Access::Products)
+    }
+
     /// Places in K of training samples.
     fn nodes(&self, which: &[usize]) -> Vec<usize> {
         which.iter().map(|&i| self.train[i]).collect()

@@ -11,6 +11,7 @@ use crate::operator::{Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use crate::watch::Progress;
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Up to this many training samples a complete decomposition pays for several penalties.
@@ -73,39 +74,47 @@ fn held_scores(
     folds: &[Vec<usize>],
     run: &Run,
 ) -> Result<Vec<Scores>> {
+    let one = |fold: &Vec<usize>| scores_on(fold, machines, group, task, run);
+    let parts: Vec<Result<Vec<Scores>>> =
+        if task.is_light() { folds.par_iter().map(one).collect() } else { folds.iter().map(one).collect() };
     let mut held = vec![Scores::zeros(task.train.len(), task.y.ncols()); group.len()];
-    for fold in folds {
-        let rest = complement(fold, task.train.len());
-        let (nodes, tested) = (task.nodes(&rest), task.nodes(fold));
-        let y = rows_of(task.y, &rest);
-        let block = Submatrix::new(task.k, Some(&nodes), Some(&nodes));
-        let first = &machines[group[0]];
-        let symmetrized = first.symmetrize.map(|kind| Symmetrized::new(&block, kind));
-        let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
-        let path = (group.len() > 1 && rest.len() <= PATH).then(|| PenaltyPath::new(matrix)).transpose()?;
-        let mut learned: Vec<(CoupledSystem, Scores)> = Vec::new();
-        for (at, held) in group.iter().zip(&mut held) {
-            let machine = &machines[*at];
-            if let Some((_, scores)) = learned.iter().find(|(system, _)| *system == machine.system()) {
-                held.set(fold, scores);
-                continue;
-            }
-            let solved = match &path {
-                Some(path) if matches!(machine.route, Route::Auto | Route::Svd) => {
-                    path.solve(&machine.system(), y.as_ref(), run)?
-                }
-                _ => machine.system().solve(matrix, y.as_ref(), run)?,
-            };
-            let solved = match machine.symmetrize {
-                Some(kind) => functions::unfolded(solved, &block, kind)?,
-                None => solved,
-            };
-            let scores = Functions::padded(&solved, &nodes, task.k.nrows()).scores_within(task.k, &tested)?;
-            held.set(fold, &scores);
-            learned.push((machine.system(), scores));
-        }
+    for (fold, part) in folds.iter().zip(parts) {
+        held.iter_mut().zip(part?).for_each(|(held, scores)| held.set(fold, &scores));
     }
     Ok(held)
+}
+
+/// Scores of the samples of one fold, learned from the others.
+fn scores_on(fold: &[usize], machines: &[AskLs], group: &[usize], task: &Task<'_>, run: &Run) -> Result<Vec<Scores>> {
+    let rest = complement(fold, task.train.len());
+    let (nodes, tested) = (task.nodes(&rest), task.nodes(fold));
+    let y = rows_of(task.y, &rest);
+    let block = Submatrix::new(task.k, Some(&nodes), Some(&nodes));
+    let symmetrized = machines[group[0]].symmetrize.map(|kind| Symmetrized::new(&block, kind));
+    let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
+    let path = (group.len() > 1 && rest.len() <= PATH).then(|| PenaltyPath::new(matrix)).transpose()?;
+    let mut learned: Vec<(CoupledSystem, Scores)> = Vec::new();
+    let mut out = Vec::new();
+    for machine in group.iter().map(|&at| &machines[at]) {
+        if let Some((_, scores)) = learned.iter().find(|(system, _)| *system == machine.system()) {
+            out.push(scores.clone());
+            continue;
+        }
+        let solved = match &path {
+            Some(path) if matches!(machine.route, Route::Auto | Route::Svd) => {
+                path.solve(&machine.system(), y.as_ref(), run)?
+            }
+            _ => machine.system().solve(matrix, y.as_ref(), run)?,
+        };
+        let solved = match machine.symmetrize {
+            Some(kind) => functions::unfolded(solved, &block, kind)?,
+            None => solved,
+        };
+        let scores = Functions::padded(&solved, &nodes, task.k.nrows()).scores_within(task.k, &tested)?;
+        learned.push((machine.system(), scores.clone()));
+        out.push(scores);
+    }
+    Ok(out)
 }
 
 fn fold_scores<T: Scalar>(

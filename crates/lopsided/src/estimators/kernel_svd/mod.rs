@@ -17,6 +17,10 @@ use crate::registry::Params;
 use crate::scalar::Scalar;
 use crate::svd::{self, Run, SolverPlan};
 
+/// Settings of the kernel that a grid may vary.
+pub(crate) const KERNEL_SETTINGS: [&str; 8] =
+    ["gamma", "gamma-factor", "degree", "coef0", "epsilon", "beta", "alpha", "decay"];
+
 /// Kernel SVD: two sets of nonlinear features, one for rows and one for columns, from an asymmetric kernel.
 ///
 /// With G\[i, j\] = k(x_i, z_j) it finds the leading triplets G·V = U·Σ, Gᵀ·U = V·Σ, which solve the coupled covariances
@@ -185,11 +189,17 @@ impl KernelSvd {
         Ok((spec, kernel))
     }
 
-    /// The same with another `gamma` or `gamma-factor`.
+    /// The same with one of [`KERNEL_SETTINGS`] changed.
     pub(crate) fn set(&self, setting: &str, value: &str) -> Result<Self> {
         let mut out = self.clone();
         let from_data = self.kernel.gamma_from_data();
         let name = &self.kernel.name;
+        if !setting.starts_with("gamma") {
+            let number = value.parse().map_err(|_| Error::param(setting, value, "a number"))?;
+            out.kernel = out.kernel.with(setting, number);
+            out.kernel.build::<f64>()?;
+            return Ok(out);
+        }
         if setting == "gamma-factor" {
             if !from_data {
                 return Err(Error::param(setting, value, format!("left out for the kernel `{name}`")));

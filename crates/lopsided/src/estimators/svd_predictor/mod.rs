@@ -5,7 +5,7 @@ mod validate;
 
 pub use model::{Head, SvdPredictorModel};
 
-use super::kernel_svd::{KernelSvd, Plan};
+use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::linear::{self, LinearLsSvm};
 use super::scoring::{Answer, Known};
 use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
@@ -19,7 +19,8 @@ use model::features;
 use std::collections::BTreeMap;
 
 /// Settings that a grid may vary.
-const SETTINGS: [&str; 5] = ["gamma", "gamma-factor", "rank", "scaling", "penalty"];
+const SETTINGS: [&str; 11] =
+    ["gamma", "gamma-factor", "degree", "coef0", "epsilon", "beta", "alpha", "decay", "rank", "scaling", "penalty"];
 /// Penalty for classes unless one is given, as in \[KSVD\] §4.1.
 const CLASSES_PENALTY: f64 = 1.0;
 /// Penalty for values unless one is given: singular vectors have unit length, so 1 would halve every prediction.
@@ -136,7 +137,7 @@ impl SvdPredictor {
     fn set(&self, setting: &str, value: &str) -> Result<Self> {
         let mut out = self.clone();
         match setting {
-            "gamma" | "gamma-factor" => out.svd = self.svd.set(setting, value)?,
+            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
             "rank" => {
                 let whole = || Error::param(setting, value, "a whole number of at least 1");
                 out.svd.rank = value.parse().ok().filter(|rank| *rank > 0).ok_or_else(whole)?;
