@@ -114,6 +114,9 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     /// New rows, or the links of new nodes; `-` is stdin and needs --format.
     pub(crate) input: PathBuf,
+    /// Columns k(known, new) of a precomputed kernel, one for each row of INPUT.
+    #[arg(long, value_name = "INPUT2")]
+    pub(crate) cols: Option<PathBuf>,
     /// Predict only these nodes or rows, one id per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) ids: Option<PathBuf>,
@@ -136,7 +139,8 @@ const PREDICT_HELP: &str = "Examples:
   lopsided predict flowers.model new-flowers.csv --scores
 
 Nodes that the model knows are predicted from their stored features; new nodes are placed by their links with known
-nodes. With --json the predictions are part of the object unless --out takes them.";
+nodes. A precomputed kernel has rows k(new, known) and, with --cols, columns k(known, new) of new samples; the matrix
+that was learned from needs no --cols. With --json the predictions are part of the object unless --out takes them.";
 
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(estimators::<f64>().iter().map(|entry| entry.name).collect::<Vec<_>>())

@@ -10,6 +10,7 @@ use lopsided::archive::Archive;
 use lopsided::estimators::{Answer, Model, load_model};
 use lopsided::graph::GraphFrame;
 use lopsided::io::{Input, ReadOptions, Table, TargetColumn, predictions_csv, read, read_ids, read_labels};
+use lopsided::kernel::KernelSpec;
 use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
 use lopsided::{Csr, Dataset, Error, Graph, Mat, Samples, Scalar, Side, Target, file};
 use serde::Serialize;
@@ -66,12 +67,16 @@ pub(crate) fn run(args: &PredictArgs, context: &Context) -> Result<Outcome> {
 
 fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) -> Result<Outcome> {
     let model = load_model::<T>(archive)?;
+    let kernel = || archive.field::<KernelSpec>("kernel").map_or_else(|_| "none".into(), |kernel| kernel.name);
+    if let Some(cols) = args.cols.as_ref().filter(|_| model.frame().is_some() || kernel() != "precomputed") {
+        return Err(Error::param("cols", cols.display(), "left out unless the kernel is a precomputed matrix").into());
+    }
     context.line.stage("reading");
     let Wanted { samples, mut notes } = wanted(&*model, archive.field("target")?, args)?;
     let ids: Vec<String> = (0..samples.x.count()).map(|i| samples.id(Side::Row, i)).collect();
     let truth = truth(&samples, &ids, args)?;
-    if args.ids.is_some() && truth.is_some() {
-        refuse_learned(archive, model.frame(), &ids)?;
+    if truth.is_some() {
+        notes.extend(learned_from(archive, model.frame(), &ids, args.ids.is_some())?);
     }
     context.line.stage("predicting");
     let decision = model.decision(&samples, &context.run)?;
@@ -112,10 +117,25 @@ fn wanted<T: Scalar>(model: &dyn Model<T>, target: Option<String>, args: &Predic
         (Input::Table(Table { samples, target, notes, .. }), None) => {
             samples.check_finite(&path.display().to_string())?;
             let all = Dataset { y: target.map(|(_, y)| y), ..Dataset::new(samples) };
-            let rows = args.ids.as_deref().map(|ids| labelled::positions(ids, &all)).transpose()?;
-            Ok(Wanted { samples: rows.map_or_else(|| all.clone(), |rows| all.rows(&rows)), notes })
+            let z = args.cols.as_deref().map(|cols| columns(cols, all.x.count(), args)).transpose()?;
+            let Some(ids) = &args.ids else { return Ok(Wanted { samples: Dataset { z, ..all }, notes }) };
+            let rows = labelled::positions(ids, &all)?;
+            let z = z.map(|z| z.as_ref().select(&rows));
+            Ok(Wanted { samples: Dataset { z, ..all.rows(&rows) }, notes })
         }
     }
+}
+
+/// The columns of a precomputed kernel as samples.
+fn columns<T: Scalar>(path: &Path, count: usize, args: &PredictArgs) -> Result<Samples<T>> {
+    let options = ReadOptions { target: TargetColumn::None, ..input::options(&args.read) };
+    let Input::Table(table) = read(path, &options)? else { return Err(input::not_a_table(path)) };
+    let columns = table.samples.transpose();
+    if columns.count() != count {
+        return Err(Error::shape("the number of columns of --cols", count, columns.count()).into());
+    }
+    columns.check_finite(&path.display().to_string())?;
+    Ok(columns)
 }
 
 /// Reads the input; of a table, the column that the model learned is the target, where the table has it.
@@ -165,12 +185,20 @@ fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Sam
     Samples::Sparse(out)
 }
 
-/// A score of nodes that were learned from tells nothing about others.
-fn refuse_learned(archive: &Archive, frame: Option<&GraphFrame>, ids: &[String]) -> Result<()> {
-    let (Some(frame), Ok(train)) = (frame, archive.field::<Vec<usize>>("train")) else { return Ok(()) };
+/// A score of nodes that were learned from tells nothing about others: they are refused if asked for, else counted.
+fn learned_from(
+    archive: &Archive,
+    frame: Option<&GraphFrame>,
+    ids: &[String],
+    asked_for: bool,
+) -> Result<Option<String>> {
+    let (Some(frame), Ok(train)) = (frame, archive.field::<Vec<usize>>("train")) else { return Ok(None) };
     let learned: HashSet<&String> = train.iter().filter_map(|&i| frame.ids.get(i)).collect();
     let both: Vec<&String> = ids.iter().filter(|id| learned.contains(id)).collect();
-    let Some(first) = both.first() else { return Ok(()) };
+    let Some(first) = both.first() else { return Ok(None) };
+    if !asked_for {
+        return Ok(Some(format!("scored nodes that the model was learned from: {}", both.len())));
+    }
     let value = format!("{} ids, `{first}` the first, that the model was learned from", both.len());
     let error = Error::param("ids", value, "of other nodes where predictions are scored");
     Err(hinted(error, "leave them out of --ids; without --labels they are predicted too, but not scored"))

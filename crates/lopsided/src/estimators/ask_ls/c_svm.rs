@@ -1,6 +1,6 @@
 use super::functions::{Functions, Symmetrized, unfolded};
 use super::stack::Merger;
-use super::{AskLs, AskLsModel, Symmetrize, check_square, prepared, training};
+use super::{AskLs, AskLsModel, Symmetrize, check_square, training};
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::estimators::kernel_svd::{KernelSvd, Plan};
@@ -59,7 +59,7 @@ impl Svm {
     /// matrix that is not square; [`Error::Memory`], [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
         let known = self.check(data.y.as_ref())?;
-        let (data, train) = training(data, &known.rows);
+        let (data, train) = training(data, &known.rows, self.svd.kernel.name == "precomputed");
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
         let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
         let k = Widened(&*built.operator);
@@ -167,7 +167,8 @@ impl<T: Scalar> Estimator<T> for Svm {
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let known = self.check(data.y.as_ref())?;
-        KernelSvd { rank: 1, ..self.svd.clone() }.plan(&prepared(data.clone(), &known.rows), run)
+        KernelSvd { rank: 1, ..self.svd.clone() }
+            .plan(&training(data.clone(), &known.rows, self.svd.kernel.name == "precomputed").0, run)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {

@@ -191,7 +191,7 @@ impl AskLs {
     /// [`Error::Shape`] for a kernel matrix that is not square; [`Error::Singular`], [`Error::Memory`], [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
         let known = self.check(data.y.as_ref())?;
-        let (data, train) = training(data, &known.rows);
+        let (data, train) = training(data, &known.rows, self.svd.kernel.name == "precomputed");
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
         let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
         let k = Widened(&*built.operator);
@@ -350,16 +350,15 @@ impl Task<'_> {
     }
 }
 
-/// The samples of K and the places of those with a target.
-fn training<T: Scalar>(data: Dataset<T>, rows: &[usize]) -> (Dataset<T>, Vec<usize>) {
-    let data = prepared(data, rows);
-    let places = if data.frame.is_some() { rows.to_vec() } else { (0..data.x.count()).collect() };
-    (data, places)
-}
-
-/// All nodes of a graph, else the rows with a target.
-fn prepared<T: Scalar>(data: Dataset<T>, rows: &[usize]) -> Dataset<T> {
-    if data.frame.is_some() || rows.len() == data.x.count() { data } else { data.rows(rows) }
+/// The samples of K and the places of those with a target. A graph and a precomputed K are kept whole, as what they say of
+/// other samples serves to predict these.
+fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed: bool) -> (Dataset<T>, Vec<usize>) {
+    if data.frame.is_some() || precomputed {
+        return (data, rows.to_vec());
+    }
+    let data = if rows.len() == data.x.count() { data } else { data.rows(rows) };
+    let count = data.x.count();
+    (data, (0..count).collect())
 }
 
 fn check_square(k: &dyn Operator<f64>) -> Result<()> {
@@ -399,7 +398,8 @@ impl<T: Scalar> Estimator<T> for AskLs {
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let known = self.check(data.y.as_ref())?;
-        KernelSvd { rank: 1, ..self.svd.clone() }.plan(&prepared(data.clone(), &known.rows), run)
+        KernelSvd { rank: 1, ..self.svd.clone() }
+            .plan(&training(data.clone(), &known.rows, self.svd.kernel.name == "precomputed").0, run)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {

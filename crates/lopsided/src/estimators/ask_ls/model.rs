@@ -9,11 +9,13 @@ use crate::estimators::{Answer, FitReport, Model};
 use crate::graph::GraphFrame;
 use crate::kernel::KernelSpec;
 use crate::operator::{KernelMatrix, Operator, Widened};
-use crate::samples::{SamplesRef, Side};
+use crate::samples::{Samples, SamplesRef, Side};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::Mat;
 use std::collections::HashMap;
+
+const NEEDS_COLS: &str = "given: with a precomputed kernel that need not be symmetric, new samples have rows k(new, known) and columns k(known, new)";
 
 /// A fitted [`super::AskLs`] or [`super::Svm`].
 #[derive(Clone, Debug)]
@@ -50,6 +52,36 @@ impl<T: Scalar> AskLsModel<T> {
         values.rows(rows, run, |g| Widened(g).apply(coefficients.source.as_ref(), source.as_mut()))?;
         values.cols(cols, run, |g| Widened(g).apply_transpose(coefficients.target.as_ref(), target.as_mut()))?;
         Ok(coefficients.with_biases(source, target))
+    }
+
+    /// Scores by a precomputed kernel: of samples that K holds by K, of others by their rows and columns.
+    fn matrix_scores(&self, samples: &Dataset<T>, run: &Run) -> Result<Scores> {
+        if let Some(places) = self.places(samples) {
+            return self.scores_of_known(&places, run);
+        }
+        let none = Samples::Dense(Mat::zeros(0, self.data.x.count()));
+        let cols = match &samples.z {
+            Some(z) if z.count() == samples.x.count() => z,
+            Some(z) => return Err(Error::shape("the number of columns of new samples", samples.x.count(), z.count())),
+            None if self.merger.merge == super::Merge::Source => &none,
+            None => return Err(Error::param("cols", "missing", NEEDS_COLS)),
+        };
+        self.scores(samples.x.as_ref(), cols.as_ref(), run)
+    }
+
+    /// The places in K of samples with the names and rows of samples that it holds; `None` if any is another.
+    fn places(&self, samples: &Dataset<T>) -> Option<Vec<usize>> {
+        let known: HashMap<String, usize> = (0..self.data.x.count()).map(|i| (self.data.id(Side::Row, i), i)).collect();
+        let row = |of: &Samples<T>, i: usize| {
+            let mut row = vec![T::zero(); of.width()];
+            of.as_ref().for_each(i, |j, value| row[j] = value);
+            row
+        };
+        let place = |i: usize| {
+            let place = *known.get(&samples.id(Side::Row, i))?;
+            (row(&samples.x, i) == row(&self.data.x, place)).then_some(place)
+        };
+        (0..samples.x.count()).map(place).collect()
     }
 
     /// Scores of nodes: by K for those that it holds, by their links for the others.
@@ -140,6 +172,7 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
     fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
         let scores = match self.frame() {
             Some(frame) => self.node_scores(frame, samples, run)?,
+            None if self.kernel.name == "precomputed" => self.matrix_scores(samples, run)?,
             None => self.scores(samples.x.as_ref(), samples.x.as_ref(), run)?,
         };
         Ok(self.merger.decision(&scores, &self.answer))

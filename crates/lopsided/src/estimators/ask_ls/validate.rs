@@ -32,7 +32,7 @@ pub(super) fn scores<T: Scalar>(
     let known = base.check(data.y.as_ref())?;
     let place: HashMap<usize, usize> = known.rows.iter().enumerate().map(|(at, &i)| (i, at)).collect();
     let folds: Vec<Vec<usize>> = folds.iter().map(|fold| fold.iter().map(|i| place[i]).collect()).collect();
-    let (data, train) = training(data.clone(), &known.rows);
+    let (data, train) = training(data.clone(), &known.rows, base.svd.kernel.name == "precomputed");
     let mut out = vec![Vec::new(); points.len()];
     for (done, group) in groups(&machines).iter().enumerate() {
         let progress =
