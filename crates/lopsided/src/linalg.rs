@@ -65,18 +65,20 @@ pub(crate) fn gram_lower(a: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
-/// Bunch and Kaufman's factors of a symmetric indefinite matrix, found and used on one thread, so that the bits do not depend
-/// on their number.
-pub(crate) struct IndefiniteFactor {
-    lower: Mat<f64>,
-    diagonal: Diag<f64>,
-    subdiagonal: Diag<f64>,
-    order: Perm<usize>,
+/// A factored symmetric matrix: Cholesky's factor if it is positive definite, else Bunch and Kaufman's factors. All on one
+/// thread, so that the bits do not depend on their number.
+pub(crate) enum SymmetricFactor {
+    Definite(Mat<f64>),
+    Indefinite { lower: Mat<f64>, diagonal: Diag<f64>, subdiagonal: Diag<f64>, order: Perm<usize> },
 }
 
-impl IndefiniteFactor {
+impl SymmetricFactor {
     /// The factors of the matrix with this lower triangle.
-    pub(crate) fn new(mut a: Mat<f64>) -> Self {
+    pub(crate) fn new(a: Mat<f64>) -> Self {
+        lower_factor(a.clone()).map_or_else(|| Self::indefinite(a), SymmetricFactor::Definite)
+    }
+
+    fn indefinite(mut a: Mat<f64>) -> Self {
         let n = a.nrows();
         let (mut subdiagonal, mut forward, mut backward) = (Diag::zeros(n), vec![0; n], vec![0; n]);
         let scratch = lblt::factor::cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default());
@@ -87,16 +89,24 @@ impl IndefiniteFactor {
         let diagonal = a.diagonal().column_vector().to_owned().into_diagonal();
         a.diagonal_mut().fill(1.0);
         let order = Perm::new_checked(forward.into_boxed_slice(), backward.into_boxed_slice(), n);
-        IndefiniteFactor { lower: a, diagonal, subdiagonal, order }
+        SymmetricFactor::Indefinite { lower: a, diagonal, subdiagonal, order }
     }
 
     /// rhs ← A⁻¹·rhs.
     pub(crate) fn solve_in_place(&self, rhs: MatMut<'_, f64>) {
-        let scratch = lblt::solve::solve_in_place_scratch::<usize, f64>(self.lower.nrows(), rhs.ncols(), Par::Seq);
-        let mut buffer = MemBuffer::new(scratch);
-        let (diagonal, subdiagonal, order) = (self.diagonal.as_ref(), self.subdiagonal.as_ref(), self.order.as_ref());
-        let stack = MemStack::new(&mut buffer);
-        lblt::solve::solve_in_place(self.lower.as_ref(), diagonal, subdiagonal, order, rhs, Par::Seq, stack);
+        match self {
+            SymmetricFactor::Definite(lower) => {
+                let scratch = llt::solve::solve_in_place_scratch::<f64>(lower.nrows(), rhs.ncols(), Par::Seq);
+                llt::solve::solve_in_place(lower.as_ref(), rhs, Par::Seq, MemStack::new(&mut MemBuffer::new(scratch)));
+            }
+            SymmetricFactor::Indefinite { lower, diagonal, subdiagonal, order } => {
+                let scratch = lblt::solve::solve_in_place_scratch::<usize, f64>(lower.nrows(), rhs.ncols(), Par::Seq);
+                let mut buffer = MemBuffer::new(scratch);
+                let (lower, diagonal, subdiagonal) = (lower.as_ref(), diagonal.as_ref(), subdiagonal.as_ref());
+                let stack = MemStack::new(&mut buffer);
+                lblt::solve::solve_in_place(lower, diagonal, subdiagonal, order.as_ref(), rhs, Par::Seq, stack);
+            }
+        }
     }
 }
 

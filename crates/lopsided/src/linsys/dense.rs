@@ -1,11 +1,11 @@
 use super::{OnSingular, Problem, SINGULAR, Solved, Spectral, SystemReport, halves, lsmr, stacked};
 use crate::error::Result;
-use crate::linalg::{self, IndefiniteFactor};
+use crate::linalg::{self, SymmetricFactor};
 use crate::operator::{self, Access, Operator};
 use crate::random;
 use faer::Mat;
 
-/// b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric indefinite system of half the size. Two steps of
+/// b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric system of half the size, definite where penalty·σ₁ < 1. Two steps of
 /// refinement on M itself make up for the product.
 pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
     let k = operator::materialize(problem.k)?;
@@ -38,7 +38,7 @@ fn singular(problem: &Problem<'_>, k: Mat<f64>, report: SystemReport) -> Result<
 struct Factor {
     k: Mat<f64>,
     g: f64,
-    indefinite: IndefiniteFactor,
+    half: SymmetricFactor,
 }
 
 impl Factor {
@@ -53,14 +53,14 @@ impl Factor {
         };
         s *= faer::Scale(-1.0);
         (0..s.nrows()).for_each(|i| s[(i, i)] += g * g);
-        Ok(Factor { indefinite: IndefiniteFactor::new(s), k, g })
+        Ok(Factor { half: SymmetricFactor::new(s), k, g })
     }
 
     /// M⁻¹·w.
     fn solve(&self, w: &Mat<f64>) -> Mat<f64> {
         let (p, q) = halves(w);
         let mut a = p * faer::Scale(self.g) - linalg::mul(self.k.as_ref(), q.as_ref());
-        self.indefinite.solve_in_place(a.as_mut());
+        self.half.solve_in_place(a.as_mut());
         let b = (q - linalg::mul(self.k.transpose(), a.as_ref())) * faer::Scale(1.0 / self.g);
         stacked(a.as_ref(), b.as_ref())
     }
