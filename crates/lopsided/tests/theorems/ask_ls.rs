@@ -43,8 +43,45 @@ fn bordered(k: &Mat<f64>, y: &Mat<f64>, class: usize, penalty: f64) -> (Vec<f64>
     (part(2), part(2 + n), x[(0, 0)], x[(1, 0)])
 }
 
+/// \[AsKLS\] Eq. (4) without its constraints: wᵀv + γ/2·Σ (y − f_s)² + γ/2·Σ (y − f_t)² at (w, β_s, v, β_t), with
+/// f_s(x) = wᵀφ_s(x) + β_s and f_t(x) = vᵀφ_t(x) + β_t.
+fn primal(at: &[f64], source: &Mat<f64>, target: &Mat<f64>, y: &Mat<f64>, penalty: f64) -> f64 {
+    let d = source.ncols();
+    let (w, v) = at.split_at(d + 1);
+    let errors = |features: &Mat<f64>, w: &[f64]| -> f64 {
+        let value = |i: usize| (0..d).map(|k| features[(i, k)] * w[k]).sum::<f64>() + w[d];
+        (0..y.nrows()).map(|i| (y[(i, 0)] - value(i)).powi(2)).sum()
+    };
+    let between: f64 = w[..d].iter().zip(&v[..d]).map(|(w, v)| w * v).sum();
+    between + 0.5 * penalty * (errors(source, w) + errors(target, v))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_solution_is_a_stationary_point_of_the_primal(n in 4usize..25, d in 1usize..6, penalty in 0.05..3.0, seed: u64) {
+        let features = |stream: u64| synth::gaussian::<f64>(n, d, seed ^ stream) * faer::Scale(0.5 / (n as f64).sqrt());
+        let (source, target, y) = (features(1), features(2), labels(n, 1, seed));
+        let k = &source * target.transpose();
+        let found = solve(CoupledSystem { penalty, ..Default::default() }, &k, &y).unwrap();
+        prop_assume!(found.report.condition < 1e4);
+        let (w, v) = (target.transpose() * &found.b, source.transpose() * &found.a);
+        let mut at: Vec<f64> = w.col(0).iter().copied().collect();
+        at.push(found.bias_source[0]);
+        at.extend(v.col(0).iter());
+        at.push(found.bias_target[0]);
+        for k in 0..at.len() {
+            // The primal is quadratic, so central differences have no error but rounding.
+            let moved = |step: f64| {
+                let mut at = at.clone();
+                at[k] += step;
+                primal(&at, &source, &target, &y, penalty)
+            };
+            let slope = (moved(0.5) - moved(-0.5)).abs();
+            prop_assert!(slope < 1e-8 * (1.0 + moved(0.0).abs()), "{k}: {slope}");
+        }
+    }
 
     #[test]
     fn all_routes_solve_the_bordered_system_of_the_paper(n in 4usize..30, penalty in 0.05..3.0, seed: u64) {
@@ -68,13 +105,23 @@ proptest! {
     }
 
     #[test]
-    fn a_symmetric_kernel_gives_one_function(n in 4usize..25, penalty in 0.05..3.0, seed: u64) {
+    fn a_symmetric_kernel_gives_one_function_that_of_the_ls_svm(n in 4usize..25, penalty in 0.05..3.0, seed: u64) {
         let half = kernel(n, seed);
         let (k, y) = (&half + half.transpose(), labels(n, 2, seed));
         let found = solve(CoupledSystem { penalty, route: Route::Svd, ..Default::default() }, &k, &y).unwrap();
         prop_assume!(found.report.condition < 1e6);
         prop_assert!((&found.a - &found.b).norm_max() < 1e-8 * (1.0 + found.a.norm_max()));
         prop_assert!((found.bias_source[0] - found.bias_target[0]).abs() < 1e-8 * (1.0 + found.bias_source[0].abs()));
+        // The LS-SVM: [K + I/γ, 1; 1ᵀ, 0]·[a; β] = [y; 0].
+        let ls_svm = Mat::from_fn(n + 1, n + 1, |i, j| match (i == n, j == n) {
+            (true, true) => 0.0,
+            (false, false) => k[(i, j)] + if i == j { 1.0 / penalty } else { 0.0 },
+            _ => 1.0,
+        });
+        let rhs = Mat::from_fn(n + 1, 2, |i, c| if i < n { y[(i, c)] } else { 0.0 });
+        let x = ls_svm.full_piv_lu().solve(&rhs);
+        prop_assert!((x.subrows(0, n) - &found.a).norm_max() < 1e-8 * (1.0 + found.a.norm_max()));
+        prop_assert!((x[(n, 0)] - found.bias_source[0]).abs() < 1e-8 * (1.0 + found.bias_source[0].abs()));
     }
 
     #[test]

@@ -21,7 +21,7 @@ const TRAIN_SHARE: f64 = 0.6;
 /// Up to this many training samples settings are chosen anew for every split; for more, on the first one.
 const TUNED_EACH: usize = 600;
 /// Rows of a table that settings are chosen on.
-const TUNED_ON: usize = 1000;
+const TUNED_ON: usize = 3000;
 
 /// Everything about one set. The fields are those of `--json`.
 #[derive(Serialize)]
