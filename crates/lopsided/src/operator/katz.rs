@@ -3,6 +3,7 @@ use crate::error::{Error, Result};
 use crate::samples::{Csr, SamplesRef};
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 /// Steps of the power iteration that bounds the spectral radius: the bound is within (largest row sum)^(1/STEPS) of it.
 const STEPS: usize = 200;
@@ -64,8 +65,14 @@ impl<T: Scalar> Katz<T> {
         self.beta
     }
 
-    /// out ← Σ_{k ≥ 1} M^k·v.
-    fn series(&self, m: &Csr<T>, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+    /// out ← Σ_{k ≥ 1} M^k·v, a few columns at a time, which then stay in the cache.
+    fn series(&self, m: &Csr<T>, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        const WIDTH: usize = 32;
+        let parts = out.par_col_chunks_mut(WIDTH).zip(v.par_col_chunks(WIDTH));
+        parts.map(|(out, v)| self.series_of_few(m, v, out)).collect()
+    }
+
+    fn series_of_few(&self, m: &Csr<T>, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         out.fill(T::zero());
         let (mut term, mut next) = (v.to_owned(), Mat::zeros(v.nrows(), v.ncols()));
         for _ in 0..TERMS {
