@@ -2,7 +2,7 @@
 
 use lopsided::estimators::{Model, Svm, Symmetrize};
 use lopsided::operator::DenseOperator;
-use lopsided::svm::{CSvm, RowCache, SvmSolution};
+use lopsided::svm::{CSvm, Part, RowCache, SvmSolution};
 use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn labels(n: usize, seed: u64) -> Vec<f64> {
 
 fn solve(machine: CSvm, k: &Mat<f64>, y: &[f64]) -> SvmSolution {
     let operator = DenseOperator::Borrowed(k.as_ref());
-    machine.solve(&mut RowCache::new(&operator, 1 << 20).unwrap(), y, &Run::default()).unwrap()
+    machine.solve(&RowCache::new(&operator, 1 << 20).unwrap(), &Part::all(y), &Run::default()).unwrap()
 }
 
 fn times(k: &Mat<f64>, c: &[f64]) -> Vec<f64> {
@@ -98,8 +98,8 @@ proptest! {
         let machine = CSvm { tol: 1e-8, ..CSvm::new(penalty) };
         let plain = solve(CSvm { shrink: false, ..machine }, &k, &y);
         let operator = DenseOperator::Borrowed(k.as_ref());
-        let mut rows = RowCache::new(&operator, 0).unwrap();
-        let shrunk = machine.solve(&mut rows, &y, &Run::default()).unwrap();
+        let rows = RowCache::new(&operator, 0).unwrap();
+        let shrunk = machine.solve(&rows, &Part::all(&y), &Run::default()).unwrap();
         prop_assert!(plain.converged && shrunk.converged);
         let (a, b) = (dual(&k, &y, &plain.coefficients), dual(&k, &y, &shrunk.coefficients));
         prop_assert!((a - b).abs() < 1e-7 * (1.0 + a.abs()), "{a} {b}");
@@ -141,10 +141,11 @@ fn a_search_cut_short_says_so() {
     let found = solve(CSvm { max_steps: Some(3), ..CSvm::new(100.0) }, &k, &y);
     assert!(!found.converged && found.steps == 3 && found.violation > 1e-3);
     let operator = DenseOperator::Borrowed(k.as_ref());
-    let mut rows = RowCache::new(&operator, 1 << 20).unwrap();
+    let rows = RowCache::new(&operator, 1 << 20).unwrap();
     let run = Run::default();
-    assert!(matches!(CSvm::new(0.0).solve(&mut rows, &y, &run), Err(Error::Param { .. })));
-    assert!(matches!(CSvm::new(1.0).solve(&mut rows, &y[1..], &run), Err(Error::Shape { .. })));
+    assert!(matches!(CSvm::new(0.0).solve(&rows, &Part::all(&y), &run), Err(Error::Param { .. })));
+    let short = Part { y: y[1..].to_vec(), ..Part::all(&y) };
+    assert!(matches!(CSvm::new(1.0).solve(&rows, &short, &run), Err(Error::Shape { .. })));
 }
 
 /// Two classes told apart by an asymmetric matrix.

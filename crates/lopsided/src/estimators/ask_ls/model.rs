@@ -15,22 +15,22 @@ use crate::svd::Run;
 use faer::Mat;
 use std::collections::HashMap;
 
-/// A fitted [`super::AskLs`] or [`super::Svm`].
+/// A fitted [`super::AskLs`].
 #[derive(Clone, Debug)]
 pub struct AskLsModel<T> {
     /// The estimator's name in listings.
-    pub(super) name: String,
+    pub(in crate::estimators) name: String,
     /// The kernel with its gamma.
     pub kernel: KernelSpec,
-    pub(super) normalizer: Option<Vec<T>>,
+    pub(in crate::estimators) normalizer: Option<Vec<T>>,
     /// The samples of K: all nodes of a graph, else the training samples.
     pub data: Dataset<T>,
     /// Those of them that were learned from.
     pub train: Vec<usize>,
-    pub(super) functions: Functions,
-    pub(super) merger: Merger,
-    pub(super) answer: Answer,
-    pub(super) report: FitReport,
+    pub(in crate::estimators) functions: Functions,
+    pub(in crate::estimators) merger: Merger,
+    pub(in crate::estimators) answer: Answer,
+    pub(in crate::estimators) report: FitReport,
 }
 
 impl<T: Scalar> AskLsModel<T> {
@@ -43,7 +43,7 @@ impl<T: Scalar> AskLsModel<T> {
             sampled_cols: None,
             blocks_suffice: false,
         };
-        let classes = self.answer.width();
+        let classes = self.functions.source.ncols();
         let mut source = Mat::zeros(rows.count(), classes);
         let mut target = Mat::zeros(cols.count(), classes);
         let coefficients = &self.functions;
@@ -57,7 +57,7 @@ impl<T: Scalar> AskLsModel<T> {
         let known: HashMap<&str, usize> = frame.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
         let places: Vec<Option<usize>> =
             (0..nodes.x.count()).map(|i| known.get(nodes.id(Side::Row, i).as_str()).copied()).collect();
-        let mut out = Scores::zeros(places.len(), self.answer.width());
+        let mut out = Scores::zeros(places.len(), self.functions.source.ncols());
         let old: Vec<usize> = (0..places.len()).filter(|&i| places[i].is_some()).collect();
         if !old.is_empty() {
             out.set(&old, &self.scores_of_known(&places.iter().copied().flatten().collect::<Vec<_>>(), run)?);
@@ -86,6 +86,12 @@ impl<T: Scalar> AskLsModel<T> {
     /// # Errors
     /// [`Error::Archive`] for a damaged file.
     pub fn from_archive(archive: &Archive) -> Result<Self> {
+        let answer: Answer = archive.field("answer")?;
+        AskLsModel::with_columns(archive, answer.width())
+    }
+
+    /// The model of an archive with so many functions.
+    pub(in crate::estimators) fn with_columns(archive: &Archive, columns: usize) -> Result<Self> {
         let normalizer = if archive.has("normalizer") { Some(archive.vector("normalizer")?) } else { None };
         let functions = Functions {
             source: archive.matrix("source")?,
@@ -105,13 +111,13 @@ impl<T: Scalar> AskLsModel<T> {
             answer: archive.field("answer")?,
             report: archive.field("fit")?,
         };
-        model.check_consistent(archive)?;
+        model.check_consistent(archive, columns)?;
         Ok(model)
     }
 
     /// A file that was tampered with must not make a later product panic.
-    fn check_consistent(&self, archive: &Archive) -> Result<()> {
-        let (n, c) = (self.data.x.count(), self.answer.width());
+    fn check_consistent(&self, archive: &Archive, c: usize) -> Result<()> {
+        let n = self.data.x.count();
         let precomputed = self.kernel.build::<T>()?.is_precomputed();
         let cols = if precomputed { self.data.x.width() } else { self.data.cols().count() };
         let f = &self.functions;
