@@ -7,7 +7,7 @@ use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
 use proptest::prelude::*;
 
 /// A positive definite matrix of size one.
-fn kernel(n: usize, seed: u64) -> Mat<f64> {
+pub(super) fn kernel(n: usize, seed: u64) -> Mat<f64> {
     let x = synth::gaussian::<f64>(n, 4, seed);
     Mat::from_fn(n, n, |i, j| {
         let square: f64 = (0..4).map(|k| (x[(i, k)] - x[(j, k)]).powi(2)).sum();
@@ -16,7 +16,7 @@ fn kernel(n: usize, seed: u64) -> Mat<f64> {
 }
 
 /// ±1 with both signs.
-fn labels(n: usize, seed: u64) -> Vec<f64> {
+pub(super) fn labels(n: usize, seed: u64) -> Vec<f64> {
     let values = synth::gaussian::<f64>(n, 1, seed ^ 0x5f);
     (0..n).map(|i| if i == 0 || (i > 1 && values[(i, 0)] > 0.2) { 1.0 } else { -1.0 }).collect()
 }
@@ -26,11 +26,11 @@ fn solve(machine: CSvm, k: &Mat<f64>, y: &[f64]) -> SvmSolution {
     machine.solve(&RowCache::new(&operator, 1 << 20).unwrap(), &Part::all(y), &Run::default()).unwrap()
 }
 
-fn times(k: &Mat<f64>, c: &[f64]) -> Vec<f64> {
+pub(super) fn times(k: &Mat<f64>, c: &[f64]) -> Vec<f64> {
     (0..c.len()).map(|i| (0..c.len()).map(|j| k[(i, j)] * c[j]).sum()).collect()
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

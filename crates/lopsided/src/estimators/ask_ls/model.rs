@@ -1,3 +1,4 @@
+use super::Merge;
 use super::functions::Functions;
 use super::stack::{Merger, Scores};
 use crate::archive::Archive;
@@ -34,7 +35,7 @@ pub struct AskLsModel<T> {
 }
 
 impl<T: Scalar> AskLsModel<T> {
-    /// f_s and f_t of new samples.
+    /// f_s and f_t of new samples, as far as they are merged.
     fn scores(&self, rows: SamplesRef<'_, T>, cols: SamplesRef<'_, T>, run: &Run) -> Result<Scores> {
         let values = NewValues {
             kernel: &self.kernel,
@@ -47,8 +48,12 @@ impl<T: Scalar> AskLsModel<T> {
         let mut source = Mat::zeros(rows.count(), classes);
         let mut target = Mat::zeros(cols.count(), classes);
         let coefficients = &self.functions;
-        values.rows(rows, run, |g| Widened(g).apply(coefficients.source.as_ref(), source.as_mut()))?;
-        values.cols(cols, run, |g| Widened(g).apply_transpose(coefficients.target.as_ref(), target.as_mut()))?;
+        if self.merger.merge != Merge::Target {
+            values.rows(rows, run, |g| Widened(g).apply(coefficients.source.as_ref(), source.as_mut()))?;
+        }
+        if self.merger.merge != Merge::Source {
+            values.cols(cols, run, |g| Widened(g).apply_transpose(coefficients.target.as_ref(), target.as_mut()))?;
+        }
         Ok(coefficients.with_biases(source, target))
     }
 
@@ -121,7 +126,7 @@ impl<T: Scalar> AskLsModel<T> {
         let precomputed = self.kernel.build::<T>()?.is_precomputed();
         let cols = if precomputed { self.data.x.width() } else { self.data.cols().count() };
         let f = &self.functions;
-        let stacked = self.merger.merge == super::Merge::Stack;
+        let stacked = self.merger.merge == Merge::Stack;
         let fits = cols == n
             && self.answer != Answer::Classes(Vec::new())
             && (precomputed || self.data.x.width() == self.data.cols().width())

@@ -14,7 +14,7 @@ pub(super) use logistic::entry as logistic_entry;
 pub(super) use svm::{entry as svm_entry, nu_entry};
 
 use super::ask_ls::{
-    AskLsModel, Functions, Merger, Symmetrize, Symmetrized, check_square, prepared, training, unfolded,
+    AskLsModel, Functions, Merge, Merger, Symmetrize, Symmetrized, check_square, prepared, training, unfolded,
 };
 use super::kernel_svd::{KernelSvd, Plan};
 use super::scoring::{Answer, Known};
@@ -99,11 +99,14 @@ impl Frame<'_> {
         let k: &dyn Operator<f64> = if symmetric { &block } else { &symmetrized };
         let learned = learn(&Task { k, codes: &codes, names, weights: weights.as_deref() })?;
         let report = self.report(&spec, train.len(), &learned);
-        let found = unfolded(coupled(learned.coefficients, learned.bias), &block, self.symmetrize)?;
-        let functions = Functions::padded(&found, &train, whole.nrows());
+        let mut found = unfolded(coupled(learned.coefficients, learned.bias), &block, self.symmetrize)?;
         let normalizer = built.normalizer.clone();
         drop(built);
-        let (name, merger, answer) = (self.name.into(), Merger::plain(self.symmetrize.merge()), known.answer);
+        let (data, train) = if symmetric { supports(data, train, &mut found) } else { (data, train) };
+        let functions = Functions::padded(&found, &train, data.x.count());
+        // Both functions of a symmetric kernel are one.
+        let merge = if symmetric { Merge::Source } else { self.symmetrize.merge() };
+        let (name, merger, answer) = (self.name.into(), Merger::plain(merge), known.answer);
         let functions = AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer, report };
         Ok(KernelMachineModel { functions, output: learned.output })
     }
@@ -120,6 +123,18 @@ impl Frame<'_> {
         let (warnings, converged) = (learned.warnings.clone(), learned.converged);
         FitReport { params, n_train, condition: None, warnings, converged }
     }
+}
+
+/// The samples with a coefficient: all that a function of a symmetric kernel needs.
+fn supports<T: Scalar>(data: Dataset<T>, train: Vec<usize>, found: &mut CoupledSolution) -> (Dataset<T>, Vec<usize>) {
+    let kept: Vec<usize> = (0..train.len()).filter(|&i| found.b.row(i).iter().any(|c| *c != 0.0)).collect();
+    if kept.is_empty() || data.frame.is_some() {
+        return (data, train);
+    }
+    let rows = |m: &Mat<f64>| Mat::from_fn(kept.len(), m.ncols(), |i, j| m[(kept[i], j)]);
+    (found.a, found.b) = (rows(&found.a), rows(&found.b));
+    let places: Vec<usize> = kept.iter().map(|&i| train[i]).collect();
+    (data.rows(&places), (0..kept.len()).collect())
 }
 
 /// Class of each sample, 0 where it is unknown.
