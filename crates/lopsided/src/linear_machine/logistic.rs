@@ -46,9 +46,9 @@ pub struct LogisticSolution {
 }
 
 impl Logistic {
-    /// Tolerance 1e-6.
+    /// Tolerance 1e-5.
     pub fn new(penalty: f64) -> Self {
-        Logistic { penalty, tol: 1e-6, max_steps: 100 }
+        Logistic { penalty, tol: 1e-5, max_steps: 100 }
     }
 
     /// Learns from features, one sample per row.
@@ -85,7 +85,7 @@ impl Logistic {
             let gradient = problem.gradient(&f, &p)?;
             let length = space.whole_inner(&gradient, &gradient).max(0.0).sqrt();
             let start = *first.get_or_insert(length);
-            let previous = std::mem::replace(&mut gradient_length, length / f64::max(start, f64::MIN_POSITIVE));
+            gradient_length = length / f64::max(start, f64::MIN_POSITIVE);
             let (done, total) = (steps as u64, 0);
             run.watch.report(Progress { stage: "logistic", done, total, residual: Some(gradient_length) })?;
             if gradient_length <= self.tol || steps == self.max_steps {
@@ -96,9 +96,6 @@ impl Logistic {
             let Some(scale) = problem.descent(&f, &step, &gradient) else { break };
             f.add(&step, scale);
             steps += 1;
-            if steps > 20 && gradient_length >= previous && gradient_length < 1e-12 {
-                break;
-            }
         }
         let converged = gradient_length <= self.tol;
         Ok(LogisticSolution { planes: per_class(f, labels.classes), gradient: gradient_length, steps, converged })

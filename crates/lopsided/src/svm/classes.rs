@@ -1,6 +1,7 @@
 use super::probability::{Sigmoid, coupled, held_out};
 use super::{CSvm, NuSvm, Part, RowCache, SvmSolution};
 use crate::error::{Error, Result};
+use crate::operator::Submatrix;
 use crate::svd::Run;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -98,7 +99,7 @@ pub struct Learned {
 }
 
 impl Classes<'_> {
-    /// All machines, in parallel; they share the rows of K.
+    /// All machines, in parallel; they share the rows of K where all of them can be kept.
     ///
     /// # Errors
     /// Those of [`Machine::solve`].
@@ -112,9 +113,16 @@ impl Classes<'_> {
     ) -> Result<Vec<Learned>> {
         let one = |pair: Pair| {
             let part = self.part(pair);
-            let solution = if part.y.contains(&1.0) { machine.solve(rows, &part, run)? } else { absent(part.y.len()) };
-            let sigmoid =
-                if probability { Some(Sigmoid::fit(&held_out(machine, rows, &part, run)?, &part.y)) } else { None };
+            if rows.holds_all() || part.y.len() == rows.len() {
+                let (solution, sigmoid) = self::learn(machine, probability, rows, &part, run)?;
+                return Ok(Learned { pair, part, solution, sigmoid });
+            }
+            // Whole rows would push each other out; those of the pair alone are shorter.
+            let (k, bytes) = rows.source();
+            let block = Submatrix::new(k, Some(&part.places), Some(&part.places));
+            let own = RowCache::new(&block, bytes / rayon::current_num_threads() as u64)?;
+            let inside = Part { places: (0..part.y.len()).collect(), ..part.clone() };
+            let (solution, sigmoid) = self::learn(machine, probability, &own, &inside, run)?;
             Ok(Learned { pair, part, solution, sigmoid })
         };
         self.pairs(way).into_par_iter().map(one).collect()
@@ -140,6 +148,18 @@ impl Classes<'_> {
             places,
         }
     }
+}
+
+fn learn(
+    machine: &Machine,
+    probability: bool,
+    rows: &RowCache<'_>,
+    part: &Part,
+    run: &Run,
+) -> Result<(SvmSolution, Option<Sigmoid>)> {
+    let solution = if part.y.contains(&1.0) { machine.solve(rows, part, run)? } else { absent(part.y.len()) };
+    let sigmoid = if probability { Some(Sigmoid::fit(&held_out(machine, rows, part, run)?, &part.y)) } else { None };
+    Ok((solution, sigmoid))
 }
 
 /// A class without samples is nobody's.

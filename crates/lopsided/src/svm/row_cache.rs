@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Rows evaluated together: operators copy their samples for every block, whatever its width.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 32;
 /// Entries of a row that one thread evaluates.
 const PIECE: usize = 512;
 /// Columns whose diagonal entries are fetched together.
@@ -16,7 +16,7 @@ const DIAGONAL_TILE: usize = 64;
 
 /// Rows of a symmetric kernel matrix: evaluated when asked for, kept while there is room, the longest unused given up first.
 ///
-/// One cache serves several searches at once. Rows are evaluated in groups of eight neighbours that never change, so the bits
+/// One cache serves several searches at once. Rows are evaluated in groups of neighbours that never change, so the bits
 /// of a row do not depend on who asked first.
 pub struct RowCache<'a> {
     k: &'a dyn Operator<f64>,
@@ -24,6 +24,7 @@ pub struct RowCache<'a> {
     diagonal: Vec<f64>,
     /// Groups of rows that are kept at most.
     capacity: usize,
+    bytes: u64,
     kept: Mutex<Kept>,
     evaluated: AtomicU64,
 }
@@ -55,7 +56,17 @@ impl<'a> RowCache<'a> {
         let capacity = (bytes / (8 * TOGETHER * n.max(1)) as u64).max(2) as usize;
         let diagonal = diagonal(k)?;
         let (all, kept, evaluated) = ((0..n).collect(), Mutex::default(), AtomicU64::default());
-        Ok(RowCache { k, all, diagonal, capacity, kept, evaluated })
+        Ok(RowCache { k, all, diagonal, capacity, bytes, kept, evaluated })
+    }
+
+    /// Whether all rows can be kept.
+    pub fn holds_all(&self) -> bool {
+        self.capacity * TOGETHER >= self.all.len()
+    }
+
+    /// K itself, and the bytes that its rows may take.
+    pub(super) fn source(&self) -> (&'a dyn Operator<f64>, u64) {
+        (self.k, self.bytes)
     }
 
     /// Number of rows.

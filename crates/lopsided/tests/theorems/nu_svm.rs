@@ -161,10 +161,10 @@ fn unusable_weights_are_refused() {
     assert!(matches!(CSvm::new(1.0).solve(&rows, &short, &Run::default()), Err(Error::Shape { .. })));
 }
 
-/// Four classes, one of them without samples, all machines sharing one cache that is too small for them.
-fn classes_learned(k: &Mat<f64>, codes: &[u32], way: MultiClass, threads: usize) -> Vec<Learned> {
+/// Four classes, one of them without samples, with room for so many bytes of rows.
+fn classes_learned(k: &Mat<f64>, codes: &[u32], way: MultiClass, bytes: u64, threads: usize) -> Vec<Learned> {
     let operator = DenseOperator::Borrowed(k.as_ref());
-    let rows = RowCache::new(&operator, 0).unwrap();
+    let rows = RowCache::new(&operator, bytes).unwrap();
     let classes = Classes { codes, count: 4, weights: None };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| classes.learn(&c(2.0), way, true, &rows, &Run::default())).unwrap()
@@ -172,13 +172,16 @@ fn classes_learned(k: &Mat<f64>, codes: &[u32], way: MultiClass, threads: usize)
 
 #[test]
 fn machines_that_share_a_cache_are_those_that_do_not_for_any_number_of_threads() {
-    let k = kernel(60, 3);
-    let codes: Vec<u32> = (0..60).map(|i| [0, 1, 3][(i * 7 % 10) % 3]).collect();
+    let k = kernel(90, 3);
+    let codes: Vec<u32> = (0..90).map(|i| [0, 1, 3][(i * 7 % 10) % 3]).collect();
     for way in [MultiClass::OneVsOne, MultiClass::OneVsRest] {
-        let found = classes_learned(&k, &codes, way, 1);
+        let found = classes_learned(&k, &codes, way, 1 << 20, 1);
         assert_eq!(found.len(), if way == MultiClass::OneVsOne { 3 } else { 4 });
-        for (one, many) in found.iter().zip(classes_learned(&k, &codes, way, 4)) {
+        let (parallel, crowded) =
+            (classes_learned(&k, &codes, way, 1 << 20, 4), classes_learned(&k, &codes, way, 0, 4));
+        for ((one, many), little) in found.iter().zip(parallel).zip(crowded) {
             assert_eq!((one.pair, &one.solution, one.sigmoid), (many.pair, &many.solution, many.sigmoid));
+            assert_eq!((one.pair, &one.solution, one.sigmoid), (little.pair, &little.solution, little.sigmoid));
             let places = one.part.places.clone();
             let operator = DenseOperator::Borrowed(k.as_ref());
             let alone = Submatrix::new(&operator, Some(&places), Some(&places));

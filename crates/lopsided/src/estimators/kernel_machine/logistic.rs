@@ -4,6 +4,7 @@ use super::{
 };
 use crate::linear_machine::{Labels, Logistic};
 use crate::linsys::check_penalty;
+use crate::operator::{DenseOperator, Operator, available_memory, materialize};
 
 const SETTINGS: [&str; 5] = ["gamma", "gamma-factor", "penalty", "symmetrize", "class-weight"];
 
@@ -46,7 +47,7 @@ impl KernelLogistic {
         let default = Logistic::new(self.penalty);
         let machine = Logistic { tol: self.svd.solver_params.get("tol").unwrap_or(default.tol), ..default };
         let labels = Labels { codes: task.codes, classes: task.names.len(), weights: task.weights };
-        let found = machine.fit_kernel(task.k, &labels, run)?;
+        let found = self.stored(task.k, |k| machine.fit_kernel(k, &labels, run))?;
         let left = format!("the gradient is still {:.1e} of that at zero after {} steps", found.gradient, found.steps);
         Ok(Learned {
             coefficients: found.planes.weights,
@@ -56,6 +57,16 @@ impl KernelLogistic {
             warnings: if found.converged { Vec::new() } else { vec![left] },
             converged: found.converged,
         })
+    }
+
+    /// Works with all entries of K where they fit half of the memory allowed: the products of one fit are many.
+    fn stored<R>(&self, k: &dyn Operator<f64>, work: impl FnOnce(&dyn Operator<f64>) -> Result<R>) -> Result<R> {
+        let bytes = 8 * (k.nrows() * k.nrows()) as u64;
+        if bytes > self.svd.memory.unwrap_or_else(available_memory) / 2 {
+            return work(k);
+        }
+        let whole = materialize(k)?;
+        work(&DenseOperator::Borrowed(whole.as_ref()))
     }
 
     fn set(&self, setting: &str, value: &str) -> Result<Self> {
