@@ -46,7 +46,7 @@ fn pairs_of_classes_vote_and_probabilities_are_written() {
     assert!(number(&fit, "train_score") > 0.95, "{fit}");
     let csv = scratch.ok("predict m bare.csv --scores --probabilities");
     let names: Vec<&str> = fit["classes"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
-    let columns = |prefix: &str| names.iter().map(|name| format!(",{prefix}_{name}")).collect::<String>();
+    let columns = |prefix: &str| names.iter().map(|name| format!(",{prefix}_{name}")).collect::<Vec<_>>().concat();
     let header = format!("id,prediction{}{}", columns("score"), columns("probability"));
     assert_eq!(csv.lines().next(), Some(header.as_str()));
     for line in csv.lines().skip(1) {
@@ -88,8 +88,9 @@ fn weights_come_from_classes_and_files() {
     let scratch = tables();
     let rows: Vec<String> = text(&scratch.bytes("named.csv")).lines().skip(1).map(String::from).collect();
     let heavy = |row: &String| if row.contains(",k1,") { 2.5 } else { 1.0 };
-    let plain: String = rows.iter().map(|row| format!("{}\n", heavy(row))).collect();
-    let named: String = rows.iter().enumerate().map(|(i, row)| format!("{i},{}\n", heavy(row))).rev().collect();
+    let plain = rows.iter().map(|row| heavy(row).to_string() + "\n").collect::<Vec<_>>().concat();
+    let named =
+        rows.iter().enumerate().rev().map(|(i, row)| format!("{i},{}\n", heavy(row))).collect::<Vec<_>>().concat();
     scratch.write("plain.txt", plain);
     scratch.write("named.txt", format!("id,weight\n{named}"));
     let fit = |options: &str| {

@@ -79,26 +79,25 @@ impl Logistic {
         labels.check(space.samples())?;
         let problem = Problem { space, labels, penalty: self.penalty };
         let mut f = space.zero(problem.functions());
-        let (mut first, mut steps, mut gradient_length) = (None, 0, 0.0);
-        loop {
+        let (mut first, mut steps) = (None, 0);
+        let relative = loop {
             let p = problem.probabilities(&f);
             let gradient = problem.gradient(&f, &p)?;
             let length = space.whole_inner(&gradient, &gradient).max(0.0).sqrt();
-            let start = *first.get_or_insert(length);
-            gradient_length = length / f64::max(start, f64::MIN_POSITIVE);
+            let relative = length / first.get_or_insert(length).max(f64::MIN_POSITIVE);
             let (done, total) = (steps as u64, 0);
-            run.watch.report(Progress { stage: "logistic", done, total, residual: Some(gradient_length) })?;
-            if gradient_length <= self.tol || steps == self.max_steps {
-                break;
+            run.watch.report(Progress { stage: "logistic", done, total, residual: Some(relative) })?;
+            if relative <= self.tol || steps == self.max_steps {
+                break relative;
             }
-            let step = problem.newton_step(&gradient, &p, gradient_length, run)?;
+            let step = problem.newton_step(&gradient, &p, relative, run)?;
             // Rounding ends the descent.
-            let Some(scale) = problem.descent(&f, &step, &gradient) else { break };
+            let Some(scale) = problem.descent(&f, &step, &gradient) else { break relative };
             f.add(&step, scale);
             steps += 1;
-        }
-        let converged = gradient_length <= self.tol;
-        Ok(LogisticSolution { planes: per_class(f, labels.classes), gradient: gradient_length, steps, converged })
+        };
+        let (planes, converged) = (per_class(f, labels.classes), relative <= self.tol);
+        Ok(LogisticSolution { planes, gradient: relative, steps, converged })
     }
 }
 
