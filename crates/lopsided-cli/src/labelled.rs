@@ -43,6 +43,9 @@ pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> 
         target = target.without(|i| !wanted.contains(&i));
     }
     out.data.y = Some(target);
+    if let Some(path) = &args.machine.weights {
+        out.data.weights = Some(weights(path, &out.data)?);
+    }
     Ok(out)
 }
 
@@ -81,6 +84,29 @@ pub(crate) fn positions<T: Scalar>(path: &Path, data: &Dataset<T>) -> Result<Vec
     let unknown = |id: &String| Error::parse(path.display().to_string(), format!("names `{id}`, which is no sample"));
     let wanted = read_ids(path)?;
     Ok(wanted.iter().map(|id| rows.get(id.as_str()).copied().ok_or_else(|| unknown(id))).collect::<Result<_, _>>()?)
+}
+
+/// What each sample counts: by its id, or by its place in a file of numbers alone. Samples that are not learned need none.
+fn weights<T: Scalar>(path: &Path, data: &Dataset<T>) -> Result<Vec<f64>> {
+    let wrong = |reason: String| Error::parse(path.display().to_string(), reason);
+    let number = |text: &String| {
+        let refused = || wrong(format!("has the weight `{text}`; finite numbers of at least 0 are expected"));
+        text.parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0).ok_or_else(refused)
+    };
+    let n = data.x.count();
+    let Ok(pairs) = read_labels(path) else {
+        let all = read_ids(path)?.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        let count = all.len();
+        return if count == n { Ok(all) } else { Err(wrong(format!("has {count} weights for {n} samples")).into()) };
+    };
+    let named: HashMap<&str, &String> = pairs.iter().map(|(id, weight)| (id.as_str(), weight)).collect();
+    let learned: HashSet<usize> = data.y.as_ref().map(Target::known).unwrap_or_default().into_iter().collect();
+    let weight = |i: usize| match named.get(data.id(Side::Row, i).as_str()) {
+        Some(text) => number(text),
+        None if learned.contains(&i) => Err(wrong(format!("has no weight of the sample `{}`", data.id(Side::Row, i)))),
+        None => Ok(1.0),
+    };
+    Ok((0..n).map(weight).collect::<Result<_, _>>()?)
 }
 
 fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<Target> {

@@ -98,6 +98,8 @@ pub struct Dataset<T> {
     pub z: Option<Samples<T>>,
     /// Labels of the row samples.
     pub y: Option<Target>,
+    /// What each row sample counts in learning; `None`: all the same.
+    pub weights: Option<Vec<f64>>,
     /// Names of the row samples; `None`: 0, 1, 2, …
     pub row_ids: Option<Vec<String>>,
     /// Names of the column samples; `None`: 0, 1, 2, …
@@ -111,7 +113,7 @@ pub struct Dataset<T> {
 impl<T: Scalar> Dataset<T> {
     /// Row samples alone.
     pub fn new(x: Samples<T>) -> Self {
-        Dataset { x, z: None, y: None, row_ids: None, col_ids: None, frame: None, maps: Maps::default() }
+        Dataset { x, z: None, y: None, weights: None, row_ids: None, col_ids: None, frame: None, maps: Maps::default() }
     }
 
     /// Two sample sets.
@@ -128,6 +130,7 @@ impl<T: Scalar> Dataset<T> {
             x: Samples::Sparse(p),
             z: Some(z),
             y: None,
+            weights: None,
             row_ids: Some(ids.clone()),
             col_ids: Some(ids.clone()),
             frame: Some(GraphFrame { rule: rule.clone(), ids, sums }),
@@ -171,10 +174,38 @@ impl<T: Scalar> Dataset<T> {
             x: self.x.as_ref().select(rows),
             z: self.z.as_ref().map(select),
             y: self.y.as_ref().map(|y| y.rows(rows)),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
             row_ids: Some(rows.iter().map(|&i| self.id(Side::Row, i)).collect()),
             col_ids: if nodes { picked(&self.col_ids) } else { self.col_ids.clone() },
             frame: None,
             maps: self.maps.clone(),
+        }
+    }
+
+    /// Refuses weights, for estimators to which all samples count the same.
+    pub(crate) fn refuse_weights(&self, estimator: &str) -> Result<()> {
+        if self.weights.is_none() {
+            return Ok(());
+        }
+        Err(Error::param(
+            "weights",
+            "given",
+            format!("left out for {estimator}: `svm`, `nu-svm` and `logistic` have them"),
+        ))
+    }
+
+    /// Refuses weights that are negative, not finite or not one for each row sample.
+    pub(crate) fn check_weights(&self) -> Result<()> {
+        let Some(weights) = &self.weights else { return Ok(()) };
+        if weights.len() != self.x.count() {
+            return Err(Error::shape("the number of weights", self.x.count(), weights.len()));
+        }
+        match weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            Some(i) => {
+                let value = format!("{} for sample `{}`", weights[i], self.id(Side::Row, i));
+                Err(Error::param("weights", value, "finite numbers of at least 0"))
+            }
+            None => Ok(()),
         }
     }
 

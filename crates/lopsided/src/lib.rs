@@ -33,6 +33,7 @@ pub mod io;
 pub mod kernel;
 pub mod landmarks;
 mod linalg;
+pub mod linear_machine;
 pub mod linsys;
 pub mod metrics;
 pub mod operator;

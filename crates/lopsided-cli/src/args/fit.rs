@@ -1,5 +1,6 @@
 //! Options of `fit` and `predict`.
 
+use super::machine::MachineArgs;
 use super::{CompatArgs, GraphArgs, KernelArgs, ReadArgs, SolverArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -31,6 +32,8 @@ pub(crate) struct FitArgs {
     pub(crate) penalty: Option<f64>,
     #[command(flatten)]
     pub(crate) coupled: CoupledArgs,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
     /// Choose settings by cross-validation with so many parts.
     #[arg(long, value_name = "FOLDS")]
     pub(crate) cv: Option<usize>,
@@ -52,7 +55,7 @@ pub(crate) struct FitArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Options of ask-ls, ls-svm and svm.
+/// Options of ask-ls and ls-svm; the last one also of svm, nu-svm and logistic.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "AsK-LS")]
 pub(crate) struct CoupledArgs {
@@ -68,7 +71,7 @@ pub(crate) struct CoupledArgs {
     /// How the system is solved: auto, svd, dense or minres.
     #[arg(long, value_name = "NAME")]
     route: Option<String>,
-    /// Symmetric kernel matrix of ls-svm and svm: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ. Default: average.
+    /// Symmetric kernel matrix of ls-svm, svm, nu-svm and logistic: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ. Default: average.
     #[arg(long, value_name = "WAY")]
     symmetrize: Option<String>,
 }
@@ -99,6 +102,7 @@ const FIT_HELP: &str = "Examples:
   lopsided fit kernel-svd edges.csv --labels classes.csv --train-ids train.txt --cv 5 --model nodes.model
   lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
       --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 --model flowers.model
+  lopsided fit svm flowers.csv --target species --kernel rbf --multi-class ovo --probability --model flowers.model
 
 The features of a node are both sides of the kernel SVD, [U, V], those of a row are U; a one-vs-rest linear
 LS-SVM learns classes from them, ridge regression values. All nodes of a graph are embedded, also those without
@@ -126,6 +130,9 @@ pub(crate) struct PredictArgs {
     /// Add the decision value of every class.
     #[arg(long)]
     pub(crate) scores: bool,
+    /// Add the probability of every class, for models that have them.
+    #[arg(long)]
+    pub(crate) probabilities: bool,
     /// True classes or values, `id,label`; by default the target column of the table, where it has one.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
@@ -149,6 +156,7 @@ fn names() -> PossibleValuesParser {
 fn grid_line(text: &str) -> Result<(String, Vec<String>), String> {
     let known = || {
         let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|entry| entry.settings).copied().collect();
+        all.sort_unstable();
         all.dedup();
         format!("a setting and its values are expected, such as penalty=1,10,100; settings: {}", all.join(", "))
     };

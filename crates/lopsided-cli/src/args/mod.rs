@@ -4,6 +4,7 @@ mod bicluster;
 mod fit;
 mod groups;
 mod links;
+mod machine;
 mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;

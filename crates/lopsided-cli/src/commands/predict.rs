@@ -84,7 +84,11 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     let words = model.answer().words(decision.as_ref());
     let scores = truth.as_ref().map(|truth| scores(model.answer(), truth, &decision, &mut notes)).transpose()?;
     let classes = Some(model.answer().classes()).filter(|names| args.scores && !names.is_empty());
-    let csv = predictions_csv(&ids, &words, classes.map(|names| (names, decision.as_ref())))?;
+    let probabilities = if args.probabilities { Some(probabilities(&*model, &samples, context)?) } else { None };
+    let scored = classes.map(|_| ("score", decision.as_ref()));
+    let columns: Vec<_> =
+        scored.into_iter().chain(probabilities.as_ref().map(|p| ("probability", p.as_ref()))).collect();
+    let csv = predictions_csv(&ids, &words, model.answer().classes(), &columns)?;
     if let Some(path) = &args.out {
         file::write_atomically(path, |out| out.write_all(csv.as_bytes()).map_err(|e| Error::io(path, e)))?;
     }
@@ -100,6 +104,14 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     };
     summary.show(&csv, context)?;
     Ok(Outcome::Done)
+}
+
+fn probabilities<T: Scalar>(model: &dyn Model<T>, samples: &Dataset<T>, context: &Context) -> Result<Mat<f64>> {
+    let found = model.probabilities(samples, &context.run)?;
+    found.ok_or_else(|| {
+        let error = Error::param("probabilities", "asked for", "left out: the model has none");
+        hinted(error, "`fit svm --probability` and `fit logistic` learn them")
+    })
 }
 
 fn wanted<T: Scalar>(model: &dyn Model<T>, target: Option<String>, args: &PredictArgs) -> Result<Wanted<T>> {

@@ -1,5 +1,7 @@
 //! Linear least-squares support vector machine, one class against the rest.
 
+pub use crate::linear_machine::{Hyperplanes as LinearLsSvmModel, largest_columns};
+
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::samples::SamplesRef;
@@ -113,45 +115,6 @@ impl LinearLsSvm {
 /// A penalty so large that the ridge is lost in rounding.
 pub(crate) fn singular() -> Error {
     Error::Singular { what: "LS-SVM system (decrease the penalty)".into() }
-}
-
-/// What [`LinearLsSvm`] learned: one hyperplane per class.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinearLsSvmModel {
-    /// One column w_c per class.
-    pub weights: Mat<f64>,
-    /// One b_c per class.
-    pub bias: Vec<f64>,
-}
-
-impl LinearLsSvmModel {
-    /// f_c(x_i) = w_cᵀx_i + b_c in row i, column c.
-    ///
-    /// # Panics
-    /// If the features do not have the width the model was fitted with.
-    pub fn decision(&self, features: MatRef<'_, f64>) -> Mat<f64> {
-        let (width, fitted) = (features.ncols(), self.weights.nrows());
-        assert!(width == fitted, "features have width {width}, the model {fitted}");
-        let mut out = linalg::mul(features, self.weights.as_ref());
-        for (c, &b) in self.bias.iter().enumerate() {
-            out.col_mut(c).iter_mut().for_each(|f| *f += b);
-        }
-        out
-    }
-
-    /// The class with the largest decision value of each sample; the first one in a tie.
-    ///
-    /// # Panics
-    /// If the features do not have the width the model was fitted with.
-    pub fn predict(&self, features: MatRef<'_, f64>) -> Vec<u32> {
-        largest_columns(self.decision(features).as_ref())
-    }
-}
-
-/// The position of the largest entry of each row; the first one in a tie.
-pub fn largest_columns(scores: MatRef<'_, f64>) -> Vec<u32> {
-    let larger = |i: usize, best: usize, c: usize| if scores[(i, c)] > scores[(i, best)] { c } else { best };
-    (0..scores.nrows()).map(|i| (1..scores.ncols()).fold(0, |best, c| larger(i, best, c)) as u32).collect()
 }
 
 /// Refuses a penalty that is not above 0.

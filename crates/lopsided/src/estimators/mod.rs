@@ -7,6 +7,7 @@ mod ask_ls;
 mod baselines;
 mod bicluster;
 mod features;
+mod kernel_machine;
 mod kernel_svd;
 mod kmeans;
 mod learned_compat;
@@ -17,10 +18,11 @@ pub(crate) mod scoring;
 mod streamed;
 mod svd_predictor;
 
-pub use ask_ls::{AskLs, AskLsModel, Merge, Svm, Symmetrize};
+pub use ask_ls::{AskLs, AskLsModel, Merge, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
+pub use kernel_machine::{ClassWeight, KernelLogistic, KernelMachineModel, Svm, SvmKind};
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
@@ -84,6 +86,11 @@ pub trait Model<T: Scalar>: Send + Sync {
     /// only the name counts.
     fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>>;
 
+    /// A row of class probabilities for each row sample; `None` for a model without. Provided: none.
+    fn probabilities(&self, _samples: &Dataset<T>, _run: &Run) -> Result<Option<Mat<f64>>> {
+        Ok(None)
+    }
+
     /// The graph it was learned from, where it was one.
     fn frame(&self) -> Option<&GraphFrame>;
 
@@ -134,7 +141,14 @@ pub struct EstimatorEntry<T> {
 
 /// All estimators that predict. The order is the order of every listing.
 pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
-    vec![svd_predictor::entry(), ask_ls::entry(), ask_ls::symmetric_entry(), ask_ls::svm_entry()]
+    vec![
+        svd_predictor::entry(),
+        ask_ls::entry(),
+        ask_ls::symmetric_entry(),
+        kernel_machine::svm_entry(),
+        kernel_machine::nu_entry(),
+        kernel_machine::logistic_entry(),
+    ]
 }
 
 fn above_zero(setting: &str, value: &str) -> Result<f64> {

@@ -141,6 +141,11 @@ pub struct KernelSpec {
 }
 
 impl KernelSpec {
+    /// Whether k(x, z) = k(z, x) for all samples.
+    pub fn is_symmetric(&self) -> bool {
+        ["linear", "poly", "rbf", "laplacian"].contains(&self.name.as_str())
+    }
+
     /// A kernel without parameters.
     pub fn new(name: &str) -> Self {
         KernelSpec { name: name.into(), params: Params::default() }

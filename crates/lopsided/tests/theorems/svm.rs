@@ -2,12 +2,12 @@
 
 use lopsided::estimators::{Model, Svm, Symmetrize};
 use lopsided::operator::DenseOperator;
-use lopsided::svm::{CSvm, RowCache, SvmSolution};
+use lopsided::svm::{CSvm, Part, RowCache, SvmSolution};
 use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
 use proptest::prelude::*;
 
 /// A positive definite matrix of size one.
-fn kernel(n: usize, seed: u64) -> Mat<f64> {
+pub(super) fn kernel(n: usize, seed: u64) -> Mat<f64> {
     let x = synth::gaussian::<f64>(n, 4, seed);
     Mat::from_fn(n, n, |i, j| {
         let square: f64 = (0..4).map(|k| (x[(i, k)] - x[(j, k)]).powi(2)).sum();
@@ -16,21 +16,21 @@ fn kernel(n: usize, seed: u64) -> Mat<f64> {
 }
 
 /// ±1 with both signs.
-fn labels(n: usize, seed: u64) -> Vec<f64> {
+pub(super) fn labels(n: usize, seed: u64) -> Vec<f64> {
     let values = synth::gaussian::<f64>(n, 1, seed ^ 0x5f);
     (0..n).map(|i| if i == 0 || (i > 1 && values[(i, 0)] > 0.2) { 1.0 } else { -1.0 }).collect()
 }
 
 fn solve(machine: CSvm, k: &Mat<f64>, y: &[f64]) -> SvmSolution {
     let operator = DenseOperator::Borrowed(k.as_ref());
-    machine.solve(&mut RowCache::new(&operator, 1 << 20).unwrap(), y, &Run::default()).unwrap()
+    machine.solve(&RowCache::new(&operator, 1 << 20).unwrap(), &Part::all(y), &Run::default()).unwrap()
 }
 
-fn times(k: &Mat<f64>, c: &[f64]) -> Vec<f64> {
+pub(super) fn times(k: &Mat<f64>, c: &[f64]) -> Vec<f64> {
     (0..c.len()).map(|i| (0..c.len()).map(|j| k[(i, j)] * c[j]).sum()).collect()
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
@@ -98,8 +98,8 @@ proptest! {
         let machine = CSvm { tol: 1e-8, ..CSvm::new(penalty) };
         let plain = solve(CSvm { shrink: false, ..machine }, &k, &y);
         let operator = DenseOperator::Borrowed(k.as_ref());
-        let mut rows = RowCache::new(&operator, 0).unwrap();
-        let shrunk = machine.solve(&mut rows, &y, &Run::default()).unwrap();
+        let rows = RowCache::new(&operator, 0).unwrap();
+        let shrunk = machine.solve(&rows, &Part::all(&y), &Run::default()).unwrap();
         prop_assert!(plain.converged && shrunk.converged);
         let (a, b) = (dual(&k, &y, &plain.coefficients), dual(&k, &y, &shrunk.coefficients));
         prop_assert!((a - b).abs() < 1e-7 * (1.0 + a.abs()), "{a} {b}");
@@ -141,10 +141,11 @@ fn a_search_cut_short_says_so() {
     let found = solve(CSvm { max_steps: Some(3), ..CSvm::new(100.0) }, &k, &y);
     assert!(!found.converged && found.steps == 3 && found.violation > 1e-3);
     let operator = DenseOperator::Borrowed(k.as_ref());
-    let mut rows = RowCache::new(&operator, 1 << 20).unwrap();
+    let rows = RowCache::new(&operator, 1 << 20).unwrap();
     let run = Run::default();
-    assert!(matches!(CSvm::new(0.0).solve(&mut rows, &y, &run), Err(Error::Param { .. })));
-    assert!(matches!(CSvm::new(1.0).solve(&mut rows, &y[1..], &run), Err(Error::Shape { .. })));
+    assert!(matches!(CSvm::new(0.0).solve(&rows, &Part::all(&y), &run), Err(Error::Param { .. })));
+    let short = Part { y: y[1..].to_vec(), ..Part::all(&y) };
+    assert!(matches!(CSvm::new(1.0).solve(&rows, &short, &run), Err(Error::Shape { .. })));
 }
 
 /// Two classes told apart by an asymmetric matrix.

@@ -9,6 +9,8 @@ const RANKS: [usize; 3] = [25, 100, 300];
 const PENALTIES: [&str; 5] = ["1", "10", "100", "1000", "100000"];
 /// The same for machines whose penalty weighs errors against kernel values.
 const KERNEL_PENALTIES: [&str; 5] = ["0.01", "0.1", "1", "10", "100"];
+/// ν must be feasible for the smallest class.
+const NUS: [&str; 3] = ["0.01", "0.05", "0.1"];
 const GRAPH_FACTORS: [&str; 4] = ["1", "2", "5", "10"];
 const TABLE_FACTORS: [&str; 4] = ["0.5", "1", "2", "5"];
 
@@ -28,14 +30,18 @@ pub(super) fn of<T: Scalar>(
         let factors = if data.frame.is_some() { GRAPH_FACTORS } else { TABLE_FACTORS };
         grid.push(("gamma-factor".into(), words(&factors)));
     }
-    let has_rank = estimators::<T>().iter().any(|e| e.name == args.estimator && e.settings.contains(&"rank"));
+    let has = |name: &str| estimators::<T>().iter().any(|e| e.name == args.estimator && e.settings.contains(&name));
+    let has_rank = has("rank");
     if has_rank && args.solver.rank.is_none() {
         let most = most(&recipe.svd, data, Some(folds));
         let mut ranks: Vec<usize> = RANKS.iter().map(|rank| *rank.min(&most)).collect();
         ranks.dedup();
         grid.push(("rank".into(), ranks.iter().map(ToString::to_string).collect()));
     }
-    if args.penalty.is_none() {
+    if has("nu") && args.machine.nu.is_none() {
+        grid.push(("nu".into(), words(&NUS)));
+    }
+    if has("penalty") && args.penalty.is_none() {
         grid.push(("penalty".into(), words(if has_rank { &PENALTIES } else { &KERNEL_PENALTIES })));
     }
     grid

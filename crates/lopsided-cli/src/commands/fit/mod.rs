@@ -75,7 +75,7 @@ fn build<T: Scalar>(args: &FitArgs, recipe: Recipe) -> Result<Box<dyn Estimator<
     };
     let entry = estimators::<T>().into_iter().find(|entry| entry.name == args.estimator).ok_or_else(unknown)?;
     let penalty = args.penalty.iter().map(|p| ("penalty".into(), p.to_string()));
-    let given: Vec<(String, String)> = penalty.chain(args.coupled.given()).collect();
+    let given: Vec<(String, String)> = penalty.chain(args.coupled.given()).chain(args.machine.given()).collect();
     Ok((entry.build)(recipe).with(&given)?)
 }
 

@@ -7,7 +7,7 @@ use faer::{Mat, MatMut, MatRef};
 
 /// Coefficients of f_s and f_t over all samples of K, zero for those that took no part; one column per class.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Functions {
+pub(in crate::estimators) struct Functions {
     /// b, of f_s.
     pub(super) source: Mat<f64>,
     /// a, of f_t.
@@ -27,7 +27,7 @@ impl Functions {
     }
 
     /// The solution for some samples of K.
-    pub(super) fn padded(solved: &CoupledSolution, train: &[usize], samples: usize) -> Self {
+    pub(in crate::estimators) fn padded(solved: &CoupledSolution, train: &[usize], samples: usize) -> Self {
         let mut out = Functions::zeros(samples, solved.a.ncols());
         for (at, &i) in train.iter().enumerate() {
             out.source.row_mut(i).copy_from(solved.b.row(at));
@@ -81,13 +81,13 @@ impl Scores {
 }
 
 /// (K + Kᵀ)/2, KᵀK or KKᵀ of a square operator.
-pub(super) struct Symmetrized<'a> {
+pub(in crate::estimators) struct Symmetrized<'a> {
     k: &'a dyn Operator<f64>,
     kind: Symmetrize,
 }
 
 impl<'a> Symmetrized<'a> {
-    pub(super) fn new(k: &'a dyn Operator<f64>, kind: Symmetrize) -> Self {
+    pub(in crate::estimators) fn new(k: &'a dyn Operator<f64>, kind: Symmetrize) -> Self {
         Symmetrized { k, kind }
     }
 
@@ -149,7 +149,7 @@ impl Operator<f64> for Symmetrized<'_> {
 
 /// The one function of a symmetrised kernel, in coefficients of K: (KᵀK)·c = Kᵀ·(K·c) is a target function with the
 /// coefficients K·c, (KKᵀ)·c a source function with Kᵀ·c.
-pub(super) fn unfolded(
+pub(in crate::estimators) fn unfolded(
     mut solved: CoupledSolution,
     k: &dyn Operator<f64>,
     kind: Symmetrize,

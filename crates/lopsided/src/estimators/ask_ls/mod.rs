@@ -1,14 +1,13 @@
 //! Least squares support vector machines with asymmetric kernels: estimator, model, merging, cross-validation.
 
-mod c_svm;
 mod functions;
 mod model;
 mod stack;
 mod validate;
 
-pub use c_svm::Svm;
-pub(super) use c_svm::entry as svm_entry;
+pub(super) use functions::{Functions, Symmetrized, unfolded};
 pub use model::AskLsModel;
+pub(super) use stack::Merger;
 
 use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::scoring::{Answer, Known, deal};
@@ -20,9 +19,8 @@ use crate::operator::{Access, Operator, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::MatRef;
-use functions::{Functions, Symmetrized};
 use rayon::prelude::*;
-use stack::{Merger, Scores};
+use stack::Scores;
 use std::fmt;
 use std::str::FromStr;
 
@@ -112,6 +110,23 @@ impl FromStr for Symmetrize {
     }
 }
 
+impl fmt::Display for Symmetrize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(SYMMETRIZATIONS.iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name))
+    }
+}
+
+impl Symmetrize {
+    /// A symmetrised kernel has one function: the average of both sides, or one of them.
+    pub(super) fn merge(self) -> Merge {
+        match self {
+            Symmetrize::Average => Merge::Average,
+            Symmetrize::Columns => Merge::Target,
+            Symmetrize::Rows => Merge::Source,
+        }
+    }
+}
+
 /// AsK-LS: classes or values from two functions, f_s(x) = Σ_j k(x, x_j)·b_j + β_s of a sample as source and
 /// f_t(z) = Σ_i k(x_i, z)·a_i + β_t of it as target, found together by one linear system (\[AsKLS\] Eq. (6), see
 /// [`crate::linsys`]) for all classes.
@@ -190,6 +205,7 @@ impl AskLs {
     /// [`Error::Param`] without targets, for one class only, a class with one member or a penalty that is not above 0;
     /// [`Error::Shape`] for a kernel matrix that is not square; [`Error::Singular`], [`Error::Memory`], [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
+        data.refuse_weights("ask-ls and ls-svm")?;
         let known = self.check(data.y.as_ref())?;
         let (data, train) = training(data, &known.rows, self.svd.kernel.name == "precomputed");
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
@@ -249,7 +265,7 @@ impl AskLs {
             return Ok((Functions::padded(&solved, train, k.nrows()), solved.report));
         };
         let solved = self.system().solve(&Symmetrized::new(&block, symmetrize), y, run)?;
-        let solved = functions::unfolded(solved, &block, symmetrize)?;
+        let solved = unfolded(solved, &block, symmetrize)?;
         Ok((Functions::padded(&solved, train, k.nrows()), solved.report))
     }
 
@@ -262,14 +278,8 @@ impl AskLs {
         CoupledSystem { penalty: self.penalty, on_singular: self.on_singular, route, ..CoupledSystem::default() }
     }
 
-    /// A symmetrised kernel has one function: the average of both sides, or one of them.
     fn plain_merge(&self) -> Merge {
-        match self.symmetrize {
-            None => self.merge,
-            Some(Symmetrize::Average) => Merge::Average,
-            Some(Symmetrize::Columns) => Merge::Target,
-            Some(Symmetrize::Rows) => Merge::Source,
-        }
+        self.symmetrize.map_or(self.merge, Symmetrize::merge)
     }
 
     fn check(&self, target: Option<&Target>) -> Result<Known> {
@@ -293,8 +303,7 @@ impl AskLs {
         params.insert("merge".into(), self.plain_merge().to_string().into());
         params.insert("route".into(), solved.route.into());
         if let Some(kind) = self.symmetrize {
-            let name = SYMMETRIZATIONS.iter().find(|(of, _)| *of == kind).map_or("", |(_, name)| name);
-            params.insert("symmetrize".into(), name.into());
+            params.insert("symmetrize".into(), kind.to_string().into());
         }
         let condition = Some(solved.condition).filter(|c| c.is_finite());
         FitReport { params, n_train, condition, warnings: solved.warnings, converged: true }
@@ -352,7 +361,7 @@ impl Task<'_> {
 
 /// The samples of K and the places of those with a target. A graph and a precomputed K are kept whole, as what they say of
 /// other samples serves to predict these.
-fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed: bool) -> (Dataset<T>, Vec<usize>) {
+pub(super) fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed: bool) -> (Dataset<T>, Vec<usize>) {
     if data.frame.is_some() || precomputed {
         return (data, rows.to_vec());
     }
@@ -361,7 +370,7 @@ fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed: bool) -> (
     (data, (0..count).collect())
 }
 
-fn check_square(k: &dyn Operator<f64>) -> Result<()> {
+pub(super) fn check_square(k: &dyn Operator<f64>) -> Result<()> {
     let (n, m) = (k.nrows(), k.ncols());
     if n == m { Ok(()) } else { Err(Error::shape("the kernel matrix", "square", format!("{n} x {m}"))) }
 }

@@ -1,3 +1,4 @@
+use super::Merge;
 use super::functions::Functions;
 use super::stack::{Merger, Scores};
 use crate::archive::Archive;
@@ -15,28 +16,28 @@ use crate::svd::Run;
 use faer::Mat;
 use std::collections::HashMap;
 
-const NEEDS_COLS: &str = "given: with a precomputed kernel that need not be symmetric, new samples have rows k(new, known) and columns k(known, new)";
+const NEEDS_COLS: &str = "given: with a precomputed kernel that is not symmetric, new samples have rows k(new, known) and columns k(known, new)";
 
-/// A fitted [`super::AskLs`] or [`super::Svm`].
+/// A fitted [`super::AskLs`].
 #[derive(Clone, Debug)]
 pub struct AskLsModel<T> {
     /// The estimator's name in listings.
-    pub(super) name: String,
+    pub(in crate::estimators) name: String,
     /// The kernel with its gamma.
     pub kernel: KernelSpec,
-    pub(super) normalizer: Option<Vec<T>>,
+    pub(in crate::estimators) normalizer: Option<Vec<T>>,
     /// The samples of K: all nodes of a graph, else the training samples.
     pub data: Dataset<T>,
     /// Those of them that were learned from.
     pub train: Vec<usize>,
-    pub(super) functions: Functions,
-    pub(super) merger: Merger,
-    pub(super) answer: Answer,
-    pub(super) report: FitReport,
+    pub(in crate::estimators) functions: Functions,
+    pub(in crate::estimators) merger: Merger,
+    pub(in crate::estimators) answer: Answer,
+    pub(in crate::estimators) report: FitReport,
 }
 
 impl<T: Scalar> AskLsModel<T> {
-    /// f_s and f_t of new samples.
+    /// f_s and f_t of new samples, as far as they are merged.
     fn scores(&self, rows: SamplesRef<'_, T>, cols: SamplesRef<'_, T>, run: &Run) -> Result<Scores> {
         let values = NewValues {
             kernel: &self.kernel,
@@ -45,12 +46,16 @@ impl<T: Scalar> AskLsModel<T> {
             sampled_cols: None,
             blocks_suffice: false,
         };
-        let classes = self.answer.width();
+        let classes = self.functions.source.ncols();
         let mut source = Mat::zeros(rows.count(), classes);
         let mut target = Mat::zeros(cols.count(), classes);
         let coefficients = &self.functions;
-        values.rows(rows, run, |g| Widened(g).apply(coefficients.source.as_ref(), source.as_mut()))?;
-        values.cols(cols, run, |g| Widened(g).apply_transpose(coefficients.target.as_ref(), target.as_mut()))?;
+        if self.merger.merge != Merge::Target {
+            values.rows(rows, run, |g| Widened(g).apply(coefficients.source.as_ref(), source.as_mut()))?;
+        }
+        if self.merger.merge != Merge::Source {
+            values.cols(cols, run, |g| Widened(g).apply_transpose(coefficients.target.as_ref(), target.as_mut()))?;
+        }
         Ok(coefficients.with_biases(source, target))
     }
 
@@ -64,6 +69,7 @@ impl<T: Scalar> AskLsModel<T> {
             Some(z) if z.count() == samples.x.count() => z,
             Some(z) => return Err(Error::shape("the number of columns of new samples", samples.x.count(), z.count())),
             None if self.merger.merge == super::Merge::Source => &none,
+            None if is_symmetric(&self.data.x) => &samples.x,
             None => return Err(Error::param("cols", "missing", NEEDS_COLS)),
         };
         self.scores(samples.x.as_ref(), cols.as_ref(), run)
@@ -89,7 +95,7 @@ impl<T: Scalar> AskLsModel<T> {
         let known: HashMap<&str, usize> = frame.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
         let places: Vec<Option<usize>> =
             (0..nodes.x.count()).map(|i| known.get(nodes.id(Side::Row, i).as_str()).copied()).collect();
-        let mut out = Scores::zeros(places.len(), self.answer.width());
+        let mut out = Scores::zeros(places.len(), self.functions.source.ncols());
         let old: Vec<usize> = (0..places.len()).filter(|&i| places[i].is_some()).collect();
         if !old.is_empty() {
             out.set(&old, &self.scores_of_known(&places.iter().copied().flatten().collect::<Vec<_>>(), run)?);
@@ -118,6 +124,12 @@ impl<T: Scalar> AskLsModel<T> {
     /// # Errors
     /// [`Error::Archive`] for a damaged file.
     pub fn from_archive(archive: &Archive) -> Result<Self> {
+        let answer: Answer = archive.field("answer")?;
+        AskLsModel::with_columns(archive, answer.width())
+    }
+
+    /// The model of an archive with so many functions.
+    pub(in crate::estimators) fn with_columns(archive: &Archive, columns: usize) -> Result<Self> {
         let normalizer = if archive.has("normalizer") { Some(archive.vector("normalizer")?) } else { None };
         let functions = Functions {
             source: archive.matrix("source")?,
@@ -137,17 +149,17 @@ impl<T: Scalar> AskLsModel<T> {
             answer: archive.field("answer")?,
             report: archive.field("fit")?,
         };
-        model.check_consistent(archive)?;
+        model.check_consistent(archive, columns)?;
         Ok(model)
     }
 
     /// A file that was tampered with must not make a later product panic.
-    fn check_consistent(&self, archive: &Archive) -> Result<()> {
-        let (n, c) = (self.data.x.count(), self.answer.width());
+    fn check_consistent(&self, archive: &Archive, c: usize) -> Result<()> {
+        let n = self.data.x.count();
         let precomputed = self.kernel.build::<T>()?.is_precomputed();
         let cols = if precomputed { self.data.x.width() } else { self.data.cols().count() };
         let f = &self.functions;
-        let stacked = self.merger.merge == super::Merge::Stack;
+        let stacked = self.merger.merge == Merge::Stack;
         let fits = cols == n
             && self.answer != Answer::Classes(Vec::new())
             && (precomputed || self.data.x.width() == self.data.cols().width())
@@ -164,6 +176,14 @@ impl<T: Scalar> AskLsModel<T> {
     }
 }
 
+fn is_symmetric<T: Scalar>(k: &Samples<T>) -> bool {
+    match (k, k.transpose()) {
+        (Samples::Dense(k), Samples::Dense(transpose)) => *k == transpose,
+        (Samples::Sparse(k), Samples::Sparse(transpose)) => k.parts() == transpose.parts(),
+        _ => false,
+    }
+}
+
 impl<T: Scalar> Model<T> for AskLsModel<T> {
     fn answer(&self) -> &Answer {
         &self.answer
@@ -176,6 +196,12 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
             None => self.scores(samples.x.as_ref(), samples.x.as_ref(), run)?,
         };
         Ok(self.merger.decision(&scores, &self.answer))
+    }
+
+    /// Stacking gives probabilities.
+    fn probabilities(&self, samples: &Dataset<T>, run: &Run) -> Result<Option<Mat<f64>>> {
+        let has = self.merger.merge == super::Merge::Stack && self.answer != Answer::Values;
+        has.then(|| self.decision(samples, run)).transpose()
     }
 
     fn frame(&self) -> Option<&GraphFrame> {

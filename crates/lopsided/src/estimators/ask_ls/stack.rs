@@ -20,7 +20,7 @@ pub(super) struct Scores {
 /// Stacking: for each class a logistic regression on (f_s, f_t) of samples that took no part in learning them, for values a
 /// linear one; the class probabilities are divided by their sum.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Merger {
+pub(in crate::estimators) struct Merger {
     pub(super) merge: Merge,
     /// One column (w_s, w_t, w_0) per class; empty without stacking.
     pub(super) weights: Mat<f64>,
@@ -28,7 +28,7 @@ pub(super) struct Merger {
 
 impl Merger {
     /// Merges without learning anything.
-    pub(super) fn plain(merge: Merge) -> Self {
+    pub(in crate::estimators) fn plain(merge: Merge) -> Self {
         Merger { merge, weights: Mat::zeros(3, 0) }
     }
 

@@ -28,6 +28,7 @@ pub(super) fn scores<T: Scalar>(
     folds: &[Vec<usize>],
     run: &Run,
 ) -> Result<Vec<Vec<f64>>> {
+    data.refuse_weights("ask-ls and ls-svm")?;
     let machines: Vec<AskLs> = points.iter().map(|point| base.at(point)).collect::<Result<_>>()?;
     let known = base.check(data.y.as_ref())?;
     let place: HashMap<usize, usize> = known.rows.iter().enumerate().map(|(at, &i)| (i, at)).collect();

@@ -73,6 +73,7 @@ impl SvdPredictor {
     /// # Errors
     /// Those of [`KernelSvd::fit`]; [`Error::Param`] without targets, for one class only and for a penalty that is not above 0.
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<SvdPredictorModel<T>> {
+        data.refuse_weights("kernel-svd")?;
         let known = Known::of(data.y.as_ref())?;
         let machine = LinearLsSvm { penalty: self.penalty_for(&known.answer)? };
         let data = self.prepared(data, &known.rows, run)?;

@@ -24,6 +24,7 @@ pub(super) fn scores<T: Scalar>(
     folds: &[Vec<usize>],
     run: &Run,
 ) -> Result<Vec<Vec<f64>>> {
+    data.refuse_weights("kernel-svd")?;
     let known = Known::of(data.y.as_ref())?;
     let setting = |point: &Point| {
         let predictor = base.at(point)?;

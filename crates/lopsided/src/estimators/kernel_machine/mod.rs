@@ -1,0 +1,150 @@
+//! Classification machines on a symmetric or symmetrised kernel matrix: C-SVM, ν-SVM and logistic regression.
+
+mod class_weight;
+mod logistic;
+mod model;
+mod svm;
+
+pub use class_weight::ClassWeight;
+pub use logistic::KernelLogistic;
+pub use model::KernelMachineModel;
+pub use svm::{Svm, SvmKind};
+
+pub(super) use logistic::entry as logistic_entry;
+pub(super) use svm::{entry as svm_entry, nu_entry};
+
+use super::ask_ls::{AskLsModel, Functions, Merge, Merger, Symmetrize, Symmetrized, check_square, training, unfolded};
+use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
+use super::scoring::{Answer, Known};
+use super::{Estimator, EstimatorEntry, FitReport, Model, Recipe, above_zero, unknown_setting};
+use crate::dataset::{Dataset, Target};
+use crate::error::{Error, Result};
+use crate::kernel::KernelSpec;
+use crate::linsys::{CoupledSolution, SystemReport};
+use crate::operator::{Operator, Submatrix, Widened};
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+use model::Output;
+use std::collections::BTreeMap;
+
+/// What all these machines have in common.
+struct Frame<'a> {
+    name: &'static str,
+    svd: &'a KernelSvd,
+    symmetrize: Symmetrize,
+    class_weight: &'a ClassWeight,
+}
+
+/// The samples that a machine learns from, in the order of their classes.
+struct Task<'a> {
+    /// The symmetric kernel matrix of these samples.
+    k: &'a dyn Operator<f64>,
+    codes: &'a [u32],
+    names: &'a [String],
+    weights: Option<&'a [f64]>,
+}
+
+/// What a machine learned about a [`Task`]: a column of coefficients and a bias for each function.
+struct Learned {
+    coefficients: Mat<f64>,
+    bias: Vec<f64>,
+    output: Output,
+    params: Vec<(&'static str, serde_json::Value)>,
+    warnings: Vec<String>,
+    converged: bool,
+}
+
+impl Frame<'_> {
+    /// The classes to learn.
+    fn known(&self, target: Option<&Target>) -> Result<Known> {
+        let known = Known::of(target)?;
+        if known.answer == Answer::Values {
+            let allowed = format!("classes for `{}`; `ls-svm` and `ask-ls` learn values", self.name);
+            return Err(Error::param("labels", "values", allowed));
+        }
+        Ok(known)
+    }
+
+    fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let known = self.known(data.y.as_ref())?;
+        KernelSvd { rank: 1, ..self.svd.clone() }
+            .plan(&training(data.clone(), &known.rows, self.svd.kernel.name == "precomputed").0, run)
+    }
+
+    /// Everything but the machine itself. A graph is learned transductively: K holds all nodes, the machine those with a label.
+    fn fit<T: Scalar>(
+        &self,
+        data: Dataset<T>,
+        run: &Run,
+        learn: impl FnOnce(&Task<'_>) -> Result<Learned>,
+    ) -> Result<KernelMachineModel<T>> {
+        let known = self.known(data.y.as_ref())?;
+        data.check_weights()?;
+        let (data, mut train) = training(data, &known.rows, self.svd.kernel.name == "precomputed");
+        let codes = codes(&data);
+        // Samples of a class side by side: the machine of a pair then reads rows of K in two pieces.
+        train.sort_by_key(|&i| codes[i]);
+        let codes: Vec<u32> = train.iter().map(|&i| codes[i]).collect();
+        let names = known.answer.classes();
+        let weights = self.class_weight.applied(data.weights.as_deref(), &train, &codes, names)?;
+        let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
+        let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
+        let whole = Widened(&*built.operator);
+        check_square(&whole)?;
+        let block = Submatrix::new(&whole, Some(&train), Some(&train));
+        let symmetrized = Symmetrized::new(&block, self.symmetrize);
+        let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
+        let k: &dyn Operator<f64> = if symmetric { &block } else { &symmetrized };
+        let learned = learn(&Task { k, codes: &codes, names, weights: weights.as_deref() })?;
+        let report = self.report(&spec, train.len(), &learned);
+        let mut found = unfolded(coupled(learned.coefficients, learned.bias), &block, self.symmetrize)?;
+        let normalizer = built.normalizer.clone();
+        drop(built);
+        let (data, train) = if symmetric { supports(data, train, &mut found) } else { (data, train) };
+        let functions = Functions::padded(&found, &train, data.x.count());
+        // Both functions of a symmetric kernel are one.
+        let merge = if symmetric { Merge::Source } else { self.symmetrize.merge() };
+        let (name, merger, answer) = (self.name.into(), Merger::plain(merge), known.answer);
+        let functions = AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer, report };
+        Ok(KernelMachineModel { functions, output: learned.output })
+    }
+
+    fn report(&self, spec: &KernelSpec, n_train: usize, learned: &Learned) -> FitReport {
+        let mut params: BTreeMap<String, serde_json::Value> =
+            spec.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        params.insert("kernel".into(), spec.name.clone().into());
+        params.insert("symmetrize".into(), self.symmetrize.to_string().into());
+        if *self.class_weight != ClassWeight::Equal {
+            params.insert("class-weight".into(), self.class_weight.to_string().into());
+        }
+        params.extend(learned.params.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
+        let (warnings, converged) = (learned.warnings.clone(), learned.converged);
+        FitReport { params, n_train, condition: None, warnings, converged }
+    }
+}
+
+/// The samples with a coefficient: all that a function of a symmetric kernel needs.
+fn supports<T: Scalar>(data: Dataset<T>, train: Vec<usize>, found: &mut CoupledSolution) -> (Dataset<T>, Vec<usize>) {
+    let kept: Vec<usize> = (0..train.len()).filter(|&i| found.b.row(i).iter().any(|c| *c != 0.0)).collect();
+    if kept.is_empty() || data.frame.is_some() {
+        return (data, train);
+    }
+    let rows = |m: &Mat<f64>| Mat::from_fn(kept.len(), m.ncols(), |i, j| m[(kept[i], j)]);
+    (found.a, found.b) = (rows(&found.a), rows(&found.b));
+    let places: Vec<usize> = kept.iter().map(|&i| train[i]).collect();
+    (data.rows(&places), (0..kept.len()).collect())
+}
+
+/// Class of each sample, 0 where it is unknown.
+fn codes<T>(data: &Dataset<T>) -> Vec<u32> {
+    match &data.y {
+        Some(Target::Classes { codes, .. }) => codes.iter().map(|c| c.unwrap_or(0)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// One function on both sides.
+fn coupled(b: Mat<f64>, bias: Vec<f64>) -> CoupledSolution {
+    CoupledSolution { a: b.clone(), b, bias_target: bias.clone(), bias_source: bias, report: SystemReport::default() }
+}

@@ -1,0 +1,86 @@
+use super::smo::{Rules, Search};
+use super::{Part, RowCache, SvmSolution};
+use crate::error::{Error, Result};
+use crate::svd::Run;
+
+/// A two-class ν-SVM: minimise ½·cᵀKc over 0 ≤ c_i·y_i ≤ w_i where the c_i·y_i of each class sum to ν·Σw/2.
+///
+/// ν bounds the share of samples inside the margin from above and that of support vectors from below. Both sums stay while
+/// pairs are moved within a class. With the levels of K·c at the margin, ρ − b for the class +1 and −ρ − b for the class −1, the
+/// function is (Σ_i k(x, x_i)·c_i + b)/ρ: it is 1 and −1 at the margins, and that of the C-SVM with C = 1/ρ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NuSvm {
+    /// ν, above 0 and at most 2·min(n₊, n₋)/n, where n₊ and n₋ are the (weights of the) samples of each class.
+    pub nu: f64,
+    /// Largest violation of the optimality conditions.
+    pub tol: f64,
+    /// Steps after which the search is given up; `None`: 1 000 000, or 100 for each sample if that is more.
+    pub max_steps: Option<usize>,
+    /// Leaves samples out while they press against a bound.
+    pub shrink: bool,
+}
+
+impl NuSvm {
+    /// Tolerance 1e-3, with shrinking.
+    pub fn new(nu: f64) -> Self {
+        NuSvm { nu, tol: 1e-3, max_steps: None, shrink: true }
+    }
+
+    /// The largest ν for some labels and weights.
+    pub fn most(part: &Part) -> f64 {
+        let sum =
+            |sign: f64| (0..part.y.len()).filter(|&i| part.y[i] * sign > 0.0).map(|i| part.weight(i)).sum::<f64>();
+        let (plus, minus) = (sum(1.0), sum(-1.0));
+        2.0 * plus.min(minus) / (plus + minus)
+    }
+
+    /// Learns labels of ±1 from a symmetric kernel matrix.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a ν that is not feasible or a margin ρ of 0, and otherwise as for [`super::CSvm::solve`].
+    pub fn solve(&self, rows: &RowCache<'_>, part: &Part, run: &Run) -> Result<SvmSolution> {
+        let rules = Rules { tol: self.tol, max_steps: self.max_steps, shrink: self.shrink };
+        rules.check()?;
+        part.check(rows)?;
+        self.check(part)?;
+        let zeros = vec![0.0; part.y.len()];
+        let mut search = Search::new(rows, part, zeros, 1.0).start(self.feasible(part), &part.y)?;
+        let ended = search.run(rules, run)?;
+        let (plus, minus) = (search.level(0), search.level(1));
+        let (bias, margin) = (0.5 * (plus + minus), 0.5 * (minus - plus));
+        if !(margin.is_finite() && margin > 0.0) {
+            let allowed = "smaller: the kernel does not tell the classes apart, so that the margin is 0";
+            return Err(Error::param("nu", self.nu, allowed));
+        }
+        Ok(SvmSolution {
+            coefficients: search.c.iter().map(|c| c / margin).collect(),
+            bias: bias / margin,
+            margin,
+            violation: ended.violation,
+            steps: ended.steps,
+            converged: ended.violation <= self.tol,
+        })
+    }
+
+    fn check(&self, part: &Part) -> Result<()> {
+        let most = NuSvm::most(part);
+        // The sums may be rounded.
+        if self.nu > 0.0 && self.nu <= most * (1.0 + 1e-12) {
+            return Ok(());
+        }
+        Err(Error::param("nu", self.nu, format!("above 0 and at most {most}, which is 2 min(n₊, n₋)/n")))
+    }
+
+    /// The first samples of each class at their bound until the sums are reached.
+    fn feasible(&self, part: &Part) -> Vec<f64> {
+        let half = 0.5 * self.nu * (0..part.y.len()).map(|i| part.weight(i)).sum::<f64>();
+        let mut left = [half; 2];
+        let mut take = |i: usize| {
+            let left = &mut left[usize::from(part.y[i] < 0.0)];
+            let taken = part.weight(i).min(*left);
+            *left -= taken;
+            taken * part.y[i]
+        };
+        (0..part.y.len()).map(&mut take).collect()
+    }
+}
