@@ -2,6 +2,7 @@ use super::{
     OnSingular, Problem, SINGULAR, Solved, Spectral, SystemReport, add_scaled, dots, halves, lsmr, scale, stacked,
 };
 use crate::error::Result;
+use crate::linalg::column_norms;
 use crate::watch::Progress;
 use faer::Mat;
 
@@ -28,10 +29,14 @@ pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
             before = iteration.left();
         }
     }
-    let condition = iteration.condition(problem.g, &spectral);
+    let settled = iteration.left() <= problem.system.tol;
+    let mut condition = iteration.condition(problem.g, &spectral);
+    if !settled {
+        condition = condition.max(iteration.least_condition(problem, &spectral)?);
+    }
     let mut report = SystemReport { route: "minres".into(), condition, estimated: true, ..SystemReport::default() };
     report.iterations = iteration.count;
-    if iteration.left() <= problem.system.tol && condition <= SINGULAR {
+    if settled && condition <= SINGULAR {
         let (a, b) = halves(&iteration.x);
         return Ok(Solved { a, b, report });
     }
@@ -126,6 +131,14 @@ impl Iteration {
     fn left(&self) -> f64 {
         let of = |c: &Column| if c.start > 0.0 { c.phibar / c.start } else { 0.0 };
         self.columns.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// What is left of the right-hand side lies near the vectors that M takes to 0: ‖M‖·‖r‖/‖M·r‖ is a lower bound.
+    fn least_condition(&self, problem: &Problem<'_>, spectral: &Spectral) -> Result<f64> {
+        let left = problem.rhs() - problem.apply(self.x.as_ref())?;
+        let taken = column_norms(problem.apply(left.as_ref())?.as_ref());
+        let ratios = column_norms(left.as_ref()).into_iter().zip(taken).filter(|(left, _)| *left > 0.0);
+        Ok(spectral.extremes(problem.g).0 * ratios.map(|(left, taken)| left / taken).fold(0.0, f64::max))
     }
 
     /// From the triplets where they reach below g, from the iteration where they do not.
