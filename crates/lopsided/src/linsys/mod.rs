@@ -290,8 +290,11 @@ impl Problem<'_> {
     /// The sentence about a singular system that was solved otherwise; an error where that was asked for.
     fn singular(&self, condition: f64) -> Result<String> {
         let number = if condition.is_finite() { format!("{condition:.1e}") } else { "infinite".into() };
-        let how =
-            if condition > SINGULAR { "singular" } else { "too badly conditioned to be solved by products alone" };
+        let (how, number) = if condition > SINGULAR {
+            ("singular", number)
+        } else {
+            ("singular or near it, as MINRES does not settle", format!("at least {number}"))
+        };
         let on_singular = self.system.on_singular;
         if on_singular == OnSingular::Error {
             let penalty = self.system.penalty;
