@@ -35,6 +35,7 @@ pub mod landmarks;
 mod linalg;
 pub mod linsys;
 pub mod metrics;
+pub mod online;
 pub mod operator;
 mod random;
 pub mod registry;

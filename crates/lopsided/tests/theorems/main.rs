@@ -11,6 +11,7 @@ mod kl;
 mod model;
 mod naive;
 mod nystrom;
+mod online;
 mod operators;
 mod predictor;
 mod real_data;
