@@ -22,6 +22,9 @@ pub(super) struct Eigen {
 /// [`Error::NotFinite`] for entries that are not finite.
 pub(super) fn eigen(a: MatRef<'_, f64>) -> Result<Eigen> {
     let (n, params) = (a.nrows(), Default::default());
+    if n == 0 {
+        return Ok(Eigen { values: Vec::new(), vectors: Mat::zeros(0, 0) });
+    }
     let (mut values, mut vectors) = (Diag::zeros(n), Mat::zeros(n, n));
     let scratch = evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
     let stack = &mut MemBuffer::new(scratch);
@@ -114,6 +117,40 @@ pub(super) fn column(a: &Mat<f64>, j: usize) -> &[f64] {
 /// ‖a‖_F.
 pub(super) fn frobenius(a: &Mat<f64>) -> f64 {
     (0..a.ncols()).map(|j| dot(column(a, j), column(a, j))).sum::<f64>().sqrt()
+}
+
+/// a ← a·(I − 2vvᵀ).
+pub(super) fn reflect_columns(a: &mut Mat<f64>, v: &[f64]) {
+    let mut sums = vec![0.0; a.nrows()];
+    for (j, v) in v.iter().enumerate() {
+        sums.iter_mut().zip(column(a, j)).for_each(|(s, c)| *s += v * c);
+    }
+    for (j, v) in v.iter().enumerate() {
+        a.col_mut(j).iter_mut().zip(&sums).for_each(|(c, s)| *c -= 2.0 * v * s);
+    }
+}
+
+/// Room for growth, so that adding rows one by one does not copy each time.
+pub(super) fn reserve(matrix: &mut Mat<f64>, rows: usize, cols: usize) {
+    const STEP: usize = 64;
+    matrix.reserve(rows.next_multiple_of(STEP), cols.next_multiple_of(STEP));
+}
+
+/// L⁻ᵀ of a lower triangular L, by back substitution.
+pub(super) fn transposed_inverse(lower: &Mat<f64>) -> Mat<f64> {
+    let n = lower.nrows();
+    let mut out = Mat::zeros(n, n);
+    for j in 0..n {
+        // Column j of L⁻ᵀ solves Lᵀ·c = e_j.
+        let mut rest = vec![0.0; j + 1];
+        rest[j] = 1.0;
+        for i in (0..=j).rev() {
+            let value = rest[i] / lower[(i, i)];
+            out[(i, j)] = value;
+            (0..i).for_each(|k| rest[k] -= lower[(i, k)] * value);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ mod invariance;
 mod loss;
 mod matrices;
 mod perceptron;
+mod regret;
 mod spec;
 mod step;
 mod subspace;
@@ -46,6 +47,7 @@ pub use decomposition::{ProductEigen, ProductSvd, product_eigen, product_svd};
 pub use instance::{Instance, Trial};
 pub use invariance::rotation_deviation;
 pub use loss::{LOSSES, Loss};
+pub use regret::{History, RegretPoint};
 pub use spec::LearnerSpec;
 pub use step::{StepSize, Tuning};
 

@@ -126,7 +126,7 @@ impl Subspace {
         let (at, error) = self.least_influence(core, budget.removal);
         self.cost.removed += 1;
         self.cost.error += sides * error;
-        let change = self.remove(at, budget.removal)?;
+        let change = self.remove(at, budget.removal);
         self.worn += 1;
         if self.worn >= budget.size {
             self.worn = 0;
@@ -156,13 +156,13 @@ impl Subspace {
     }
 
     /// Removes a sample; the directions become others, and the old ones are new ones times the returned matrix.
-    fn remove(&mut self, at: usize, removal: Removal) -> Result<Mat<f64>> {
+    fn remove(&mut self, at: usize, removal: Removal) -> Mat<f64> {
         // Orthogonal to all other samples, because PPᵀ is the inverse of their kernel matrix.
         let row: Vec<f64> = self.frame.coefficients().row(at).iter().copied().collect();
         let size = length(&row);
         let away: Vec<f64> = match removal {
             Removal::Merge => row.iter().map(|v| v / (size * size)).collect(),
-            Removal::Drop => self.frame.coordinates(at)?,
+            Removal::Drop => self.frame.coordinates(at),
         };
         let parts: Vec<f64> = (0..self.rank()).map(|j| dot(&row, column(&self.turn, j))).collect();
         let kept = Mat::from_fn(row.len(), self.rank(), |i, j| self.turn[(i, j)] - away[i] * parts[j]);
@@ -173,10 +173,10 @@ impl Subspace {
         self.frame.forget(at);
         if self.rank() < row.len() {
             self.turn = Mat::zeros(lowered.nrows(), 0);
-            return Ok(extend_basis(&mut self.turn, &lowered));
+            return extend_basis(&mut self.turn, &lowered);
         }
         self.turn = Mat::identity(lowered.nrows(), lowered.nrows());
-        Ok(lowered)
+        lowered
     }
 
     /// Writes the side under a name.
