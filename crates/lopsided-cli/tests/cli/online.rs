@@ -129,6 +129,8 @@ fn checkpoints_of_other_runs_are_refused() {
     scratch.write("p.csv", pairs(30));
     scratch.write("q.csv", pairs(31).replace("-0.", "-1."));
     scratch.ok("online gd-trace p.csv --checkpoint c --out o.csv");
+    assert!(scratch.ok("inspect c").starts_with("learner  gd-trace, squared loss\n"));
+    assert_eq!(scratch.json("inspect c")["account"]["trials"], 30);
     let refused = |words: &str| {
         let output = scratch.run(&format!("online {words} --checkpoint c --resume"));
         assert_eq!(output.status.code(), Some(2), "{words}");
