@@ -16,6 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
+# One thread, like the program it is compared with.
+for name in ["OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"]:
+    os.environ.setdefault(name, "1")
 try:
     import numpy as np
 except ImportError:
@@ -23,7 +26,7 @@ except ImportError:
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-GAMMA, STEP, RADIUS = 0.2, 0.3, 2.0
+GAMMA, STEP, RADIUS = 0.05, 0.3, 2.0
 
 
 def stream(trials, width, seed=1):

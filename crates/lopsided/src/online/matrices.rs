@@ -130,6 +130,24 @@ pub(super) fn reflect_columns(a: &mut Mat<f64>, v: &[f64]) {
     }
 }
 
+/// Takes a row out; the ones after it move up, and the memory is kept.
+pub(super) fn remove_row(a: &mut Mat<f64>, at: usize) {
+    let (n, m) = a.shape();
+    for mut column in a.col_iter_mut() {
+        (at..n - 1).for_each(|i| column[i] = column[i + 1]);
+    }
+    a.truncate(n - 1, m);
+}
+
+/// Euclidean length of each row.
+pub(super) fn row_lengths(a: MatRef<'_, f64>) -> Vec<f64> {
+    let mut squares = vec![0.0; a.nrows()];
+    for column in a.col_iter() {
+        squares.iter_mut().zip(column.iter()).for_each(|(s, v)| *s += v * v);
+    }
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
 /// Room for growth, so that adding rows one by one does not copy each time.
 pub(super) fn reserve(matrix: &mut Mat<f64>, rows: usize, cols: usize) {
     const STEP: usize = 64;

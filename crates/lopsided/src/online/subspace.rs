@@ -2,7 +2,7 @@
 
 use super::budget::{Budget, BudgetCost, Removal};
 use super::frame::{Frame, Look};
-use super::matrices::{column, dot, eigen, extend_basis, length, padded, product};
+use super::matrices::{column, dot, eigen, extend_basis, length, padded, product, row_lengths};
 use crate::archive::Archive;
 use crate::error::Result;
 use crate::kernel::KernelSpec;
@@ -141,13 +141,13 @@ impl Subspace {
     fn least_influence(&self, core: &Mat<f64>, removal: Removal) -> (usize, f64) {
         let P = self.frame.coefficients();
         let rows = product(product(P, self.turn.as_ref()).as_ref(), core.as_ref());
+        let sizes = row_lengths(rows.as_ref());
+        let levers: Vec<f64> = match removal {
+            Removal::Merge => row_lengths(P).into_iter().map(|length| 1.0 / length).collect(),
+            Removal::Drop => self.frame.lengths().to_vec(),
+        };
         let (mut best, mut least) = (0, f64::INFINITY);
-        for i in 0..P.nrows() {
-            let size = rows.row(i).norm_l2();
-            let lever = match removal {
-                Removal::Merge => 1.0 / P.row(i).norm_l2(),
-                Removal::Drop => self.frame.length(i),
-            };
+        for (i, (size, lever)) in sizes.iter().zip(&levers).enumerate() {
             if size * lever < least {
                 (best, least) = (i, size * lever);
             }

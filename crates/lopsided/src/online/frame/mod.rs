@@ -1,6 +1,6 @@
 //! An orthonormal basis of the features seen so far, known only through the kernel.
 
-use super::matrices::{column, dot, product, reflect_columns, reserve, transposed_inverse};
+use super::matrices::{column, dot, product, reflect_columns, remove_row, reserve, transposed_inverse};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelSpec, Normalization};
@@ -197,9 +197,9 @@ impl Frame {
         });
     }
 
-    /// The length of stored sample `at` in feature space.
-    pub(super) fn length(&self, at: usize) -> f64 {
-        self.lengths[at]
+    /// The length of each stored sample in feature space.
+    pub(super) fn lengths(&self) -> &[f64] {
+        &self.lengths
     }
 
     /// The kernel matrix of an instance's own samples.
@@ -228,11 +228,20 @@ impl Frame {
 
     /// Forgets a sample whose row of P is 0 and the last direction, which it alone reached.
     pub(super) fn forget(&mut self, at: usize) {
-        let (t, b) = self.coefficients.shape();
-        let kept: Vec<usize> = (0..t).filter(|i| *i != at).collect();
-        self.coefficients = Mat::from_fn(t - 1, b - 1, |i, j| self.coefficients[(kept[i], j)]);
-        self.inner = Mat::from_fn(t - 1, b - 1, |i, j| self.inner[(kept[i], j)]);
-        self.stored = self.stored.as_ref().map(|s| s.as_ref().select(&kept));
+        let b = self.size();
+        remove_row(&mut self.coefficients, at);
+        remove_row(&mut self.inner, at);
+        let t = self.coefficients.nrows();
+        self.coefficients.truncate(t, b - 1);
+        self.inner.truncate(t, b - 1);
+        match &mut self.stored {
+            Some(Samples::Dense(rows)) => remove_row(rows, at),
+            Some(Samples::Sparse(rows)) => {
+                let kept: Vec<usize> = (0..=t).filter(|i| *i != at).collect();
+                *rows = rows.as_ref().select(&kept);
+            }
+            None => {}
+        }
         self.scales.remove(at);
         self.lengths.remove(at);
     }
