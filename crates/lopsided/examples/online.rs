@@ -41,7 +41,7 @@ fn ratings() -> Vec<Trial> {
 
 fn cold_start() -> Result<()> {
     let trials = ratings();
-    let tuning = Tuning { trials: RATINGS as u64, comparator: None, rank: None };
+    let tuning = Tuning { trials: RATINGS as u64, ..Tuning::default() };
     let spec = LearnerSpec::new("gd-trace")
         .with("radius", 8.0)
         .with_loss(Loss::Absolute)

@@ -102,6 +102,9 @@ pub(crate) struct StepArgs {
     /// r, the expected dimension of the instances' span, for tuned steps. Default: --dimension or T.
     #[arg(long, value_name = "R", requires = "horizon")]
     pub(crate) expected_rank: Option<usize>,
+    /// s, the rank of the instances, for tuned steps of gd-symmetric. Default: 1.
+    #[arg(long, value_name = "S", requires = "horizon")]
+    pub(crate) instance_rank: Option<usize>,
 }
 
 /// Where results go.

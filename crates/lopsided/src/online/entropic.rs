@@ -115,6 +115,9 @@ impl ExponentiatedGradient {
 
     /// The largest eigenvalue of the instance, which the theory wants to be 1 or less.
     fn check_size(&self, instance: &Instance, looks: &[Look], weights: &[f64]) -> Result<f64> {
+        if let Some(negative) = weights.iter().find(|w| **w < 0.0) {
+            return Err(Error::param("weight", negative, format!("at least 0 for `{}`", self.spec.name)));
+        }
         let size = self.exponent.space.largest_eigenvalue(instance.left(), looks, weights)?;
         if size <= 1.0 + ROUNDING {
             return Ok(size.max(0.0));

@@ -18,7 +18,7 @@ pub enum StepSize {
 ///
 /// Gradient descent takes η = R/(G·√T) with R the largest Frobenius norm in the ball and G the largest slope; exponentiated
 /// gradients take ln(1 + √(2·ln(r/k)/L*)) in the gain game and √(8·ln r/T)/G with other losses.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Tuning {
     /// T, the number of trials.
     pub trials: u64,
@@ -28,6 +28,9 @@ pub struct Tuning {
     /// r, the dimension of the instances' span; the feature dimension where it is known, else T.
     #[serde(default)]
     pub rank: Option<usize>,
+    /// s, the rank of the instances, which symmetric gradient descent depends on; 1 if not given.
+    #[serde(default)]
+    pub instance_rank: Option<usize>,
 }
 
 impl StepSize {
@@ -61,7 +64,10 @@ impl StepSize {
             StepSize::Tuned(Tuning { comparator: Some(loss), .. }) if !(loss.is_finite() && loss >= 0.0) => {
                 Err(Error::param("comparator", loss, "a number of at least 0"))
             }
-            StepSize::Tuned(Tuning { rank: Some(0), .. }) => Err(Error::param("rank", 0, "at least 1")),
+            StepSize::Tuned(Tuning { rank: Some(0), .. }) => Err(Error::param("expected rank", 0, "at least 1")),
+            StepSize::Tuned(Tuning { instance_rank: Some(0), .. }) => {
+                Err(Error::param("instance rank", 0, "at least 1"))
+            }
             _ => Ok(()),
         }
     }

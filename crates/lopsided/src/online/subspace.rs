@@ -70,7 +70,7 @@ impl Subspace {
             return Ok(trace);
         }
         let gram = self.frame.gram(samples, looks)?;
-        // Of √W·K·√W; a negative weight can only make the largest eigenvalue smaller.
+        // Of √W·K·√W, which has the same eigenvalues for weights of at least 0.
         let root = |a: usize| weights[a].max(0.0).sqrt();
         let scaled = Mat::from_fn(looks.len(), looks.len(), |a, b| root(a) * gram[(a, b)] * root(b));
         Ok(eigen(scaled.as_ref())?.values[0])

@@ -45,8 +45,10 @@ impl SymmetricDescent {
         Ok(pairs.map(|(a, b)| weights[a] * weights[b] * gram[(a, b)].powi(2)).sum::<f64>().max(0.0).sqrt())
     }
 
-    fn step(&self, rank: usize) -> f64 {
+    /// η = B/(G·√(s·T)).
+    fn step(&self) -> f64 {
         self.spec.step.size(self.account.trials, |tuning| {
+            let rank = tuning.instance_rank.unwrap_or(1);
             let gradient = self.spec.loss.largest_slope(self.ball.radius()) * (rank as f64).sqrt();
             self.ball.radius() / (gradient * (tuning.trials as f64).sqrt())
         })
@@ -78,7 +80,7 @@ impl OnlineLearner for SymmetricDescent {
         let gradient = slope * self.norm(instance, &looks, &weights)?;
         self.account.record(loss, gradient);
         if gradient != 0.0 {
-            let step = self.step(if self.spec.normalize { 1 } else { instance.rank() });
+            let step = self.step();
             self.account.stepped(step, gradient);
             let change: Vec<f64> = weights.iter().map(|w| -step * slope * w).collect();
             self.matrix.add(instance, &looks, &change)?;

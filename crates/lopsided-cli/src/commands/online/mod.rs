@@ -10,9 +10,9 @@ use crate::args::{OnlineArgs, Precision};
 use crate::context::Context;
 use crate::{memory, output, talk};
 use anyhow::Result;
+use lopsided::Error;
 use lopsided::io::{TrialReader, TrialRecord};
 use lopsided::online::{Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial};
-use lopsided::{Error, Progress};
 use predictions::Predictions;
 use saved::Saved;
 use serde::Serialize;
@@ -135,6 +135,7 @@ impl<'a> Session<'a> {
     /// All trials to the end; false when nobody listens to the predictions any more.
     fn learn(&mut self) -> Result<bool> {
         let every = self.args.saving.checkpoint_every;
+        self.context.line.stage("learning from the stream");
         while let Some(trial) = self.next()? {
             let outcome = self.learner.update(&trial.instance, trial.label)?;
             let done = self.learner.account().trials;
@@ -146,7 +147,7 @@ impl<'a> Session<'a> {
             if every.is_some_and(|every| done.is_multiple_of(every)) {
                 self.save()?;
             }
-            self.context.run.watch.report(Progress { stage: "trials", done, total: 0, residual: None })?;
+            self.context.run.watch.check()?;
         }
         Ok(true)
     }

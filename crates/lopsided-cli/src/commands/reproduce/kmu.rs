@@ -139,7 +139,12 @@ fn measured(stream: &Stream, context: &Context) -> Result<SetReport> {
     let mut learners = Vec::new();
     for name in names.into_iter().filter(|name| *name != "meg" || stream.dimension.is_some()) {
         let size = if name == "meg" { stream.dimension.unwrap_or(span) } else { span };
-        let tuning = Tuning { trials: count as u64, comparator: Some(missed.max(0.0)), rank: Some(size) };
+        let tuning = Tuning {
+            trials: count as u64,
+            comparator: Some(missed.max(0.0)),
+            rank: Some(size),
+            instance_rank: Some(rank),
+        };
         let log = (size as f64).ln();
         let entropic = (2.0 * missed.max(0.0) * log).sqrt() + log;
         let paper_bound = match name {

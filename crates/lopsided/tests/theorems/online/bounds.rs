@@ -26,7 +26,7 @@ fn best(spec: &LearnerSpec, trials: &[Trial]) -> Comparator {
 }
 
 fn tuned(trials: usize, left: f64, rank: usize) -> StepSize {
-    StepSize::Tuned(Tuning { trials: trials as u64, comparator: Some(left), rank: Some(rank) })
+    StepSize::Tuned(Tuning { trials: trials as u64, comparator: Some(left), rank: Some(rank), instance_rank: None })
 }
 
 #[test]
@@ -72,7 +72,8 @@ fn rank_s_instances_keep_the_bound_of_eg_plus() {
         .collect();
     let gain = best(&LearnerSpec::new("eg-plus"), &trials);
     assert!((gain.loss + 150.0).abs() < 1e-9);
-    for (name, step) in [("eg-plus", tuned(150, 0.0, 20)), ("gd-symmetric", tuned(150, 0.0, 20))] {
+    let of_rank_three = StepSize::Tuned(Tuning { trials: 150, instance_rank: Some(3), ..Tuning::default() });
+    for (name, step) in [("eg-plus", tuned(150, 0.0, 20)), ("gd-symmetric", of_rank_three)] {
         let (learner, _) = run(&LearnerSpec::new(name).with_loss(Loss::Gain).with_step(step), &trials);
         let regret = learner.account().cumulative_loss - gain.loss;
         let bound = learner.regret_bound(learner.account(), gain.loss).unwrap();
@@ -87,7 +88,7 @@ fn gradient_descent_stays_within_radius_times_slope_times_root_t() {
     for loss in [Loss::Absolute, Loss::Hinge, Loss::Logistic, Loss::Squared, Loss::Gain] {
         for (name, radius) in [("gd-trace", 3.0), ("gd-frobenius", 2.0), ("gd-spectral", 0.7)] {
             let trials = stream(count, (6, Some(4)), 1, 11);
-            let step = StepSize::Tuned(Tuning { trials: count as u64, comparator: None, rank: Some(4) });
+            let step = StepSize::Tuned(Tuning { trials: count as u64, rank: Some(4), ..Tuning::default() });
             let spec = LearnerSpec::new(name).with("radius", radius).with_loss(loss).with_step(step);
             let (learner, _) = run(&spec, &trials);
             let comparator = best(&spec, &trials);
@@ -109,7 +110,7 @@ fn exponentiated_gradients_stay_within_their_bound_with_every_loss() {
     let trials = stream(200, (6, None), 1, 12);
     for loss in [Loss::Squared, Loss::Absolute, Loss::Logistic, Loss::Hinge] {
         let spec = LearnerSpec::new("meg").with("dimension", 9.0).with_loss(loss);
-        let spec = spec.with_step(StepSize::Tuned(Tuning { trials: 200, comparator: None, rank: None }));
+        let spec = spec.with_step(StepSize::Tuned(Tuning { trials: 200, ..Tuning::default() }));
         let (learner, _) = run(&spec, &trials);
         let comparator = best(&spec, &trials);
         let regret = learner.account().cumulative_loss - (comparator.loss - comparator.gap);

@@ -89,6 +89,9 @@ fn wrong_input_is_named() {
     assert!(error(&two).contains("instances are symmetric"));
     let mut eg = make("eg-plus").build().unwrap();
     assert!(message(eg.update(&Instance::pair(&[1.0], &[1.0]), 1.0)).contains("symmetric, without a right side"));
+    let negative = Samples::Dense(Mat::from_fn(1, 2, |_, _| 0.5));
+    let negative = Instance::new(negative, None, vec![-1.0]).unwrap();
+    assert!(message(eg.update(&negative, 1.0)).contains("`weight` is -1 but must be at least 0"));
     let mut small = LearnerSpec::new("meg").with("dimension", 1.0).build().unwrap();
     small.update(&Instance::symmetric(&[1.0, 0.0]), 0.0).unwrap();
     assert!(message(small.update(&Instance::symmetric(&[0.0, 1.0]), 0.0)).contains("at least 2"));
