@@ -48,7 +48,7 @@ pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
 
 fn usual_hint(error: &Error) -> Option<String> {
     match error {
-        Error::Unknown { kind: kind @ ("kernel" | "solver"), .. } => {
+        Error::Unknown { kind: kind @ ("kernel" | "solver" | "learner"), .. } => {
             Some(format!("`lopsided list {kind}s` explains each of them"))
         }
         Error::NotFinite { .. } => Some("fill or remove missing values before embedding".into()),

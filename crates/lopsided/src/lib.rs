@@ -36,6 +36,7 @@ mod linalg;
 pub mod linear_machine;
 pub mod linsys;
 pub mod metrics;
+pub mod online;
 pub mod operator;
 mod random;
 pub mod registry;

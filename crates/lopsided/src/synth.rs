@@ -1,8 +1,10 @@
 //! Seeded synthetic data for tests, benchmarks, examples and the demo.
 
+mod projections;
 mod textures;
 mod topics;
 
+pub use projections::NoisyProjections;
 pub use textures::TexturedImages;
 pub use topics::TopicTable;
 

@@ -5,12 +5,14 @@ mod fit;
 mod groups;
 mod links;
 mod machine;
+mod online;
 mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, LearningArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
 pub(crate) use links::LinksArgs;
+pub(crate) use online::OnlineArgs;
 pub(crate) use reproduce::{PaperTable, ReproduceArgs};
 
 use crate::memory;
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Predict held-out links of a graph: kernel SVD and linear SVD side by side.
     Links(Box<LinksArgs>),
+    /// Learn from a stream of pairs or symmetric instances, one trial after the other, with regret.
+    Online(Box<OnlineArgs>),
     /// Place new rows and new columns with a saved model.
     Transform(TransformArgs),
     /// Compute a paper's table on the sets of a data folder, the paper's figures beside ours.

@@ -103,6 +103,9 @@ pub(crate) enum PaperTable {
     /// Tables classified with the SNE and T kernels, AsKLS Table 4.
     #[value(name = "askls-4")]
     Askls4,
+    /// Regret of exponentiated gradients and gradient descent against their bounds, \[KMU\] Section 4.
+    #[value(name = "kmu-regret")]
+    KmuRegret,
 }
 
 const HELP: &str = "Examples:
@@ -116,7 +119,7 @@ ksvd-1, ksvd-4, ksvd-6 and askls-3 run on every folder of DIR with a list of lin
 (labels.csv), ksvd-3 and askls-4 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
 with a matrix (features.mtx or features.npy) and classes, ksvd-7 on those with an svmlight file
 (.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50. askls-1 makes its images and reads
-no DIR.
+no DIR. kmu-regret makes its streams, and with DIR also reads the rows of each table as one.
 All of them may be gzipped. Sets that cannot be used are named and left out.";
 
 /// `ROWS,COLS,ENTRIES_PER_ROW`.

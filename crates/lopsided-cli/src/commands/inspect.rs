@@ -8,6 +8,7 @@ use anyhow::Result;
 use lopsided::archive::Archive;
 use lopsided::error::bytes;
 use lopsided::estimators::{FitReport, Head, load_model};
+use lopsided::online::{Account, LearnerSpec};
 use lopsided::{Error, KernelSvdModel, Scaling};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -63,6 +64,9 @@ struct HeadContents {
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
     let archive = Archive::load(&args.model)?;
     let size = args.model.metadata().map_err(|e| Error::io(&args.model, e))?.len();
+    if archive.field::<String>("estimator")? == "online-learner" {
+        return online(&archive, size, context);
+    }
     if archive.field::<String>("estimator")? != "kernel-svd" {
         return predictor(&archive, size, context);
     }
@@ -72,6 +76,44 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
     } else {
         talk::print(&talk::aligned(&contents.lines()))?;
     }
+    Ok(Outcome::Done)
+}
+
+/// A checkpoint of `online`, as `--json` prints it.
+#[derive(Serialize)]
+struct Checkpoint {
+    estimator: String,
+    format: u64,
+    version: String,
+    bytes: u64,
+    settings: LearnerSpec,
+    account: Account,
+}
+
+fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
+    let found = Checkpoint {
+        estimator: archive.field("estimator")?,
+        format: archive.field("format")?,
+        version: archive.field("version")?,
+        bytes: size,
+        settings: archive.field("spec")?,
+        account: *LearnerSpec::restore(archive)?.account(),
+    };
+    if context.global.json {
+        talk::json(&found)?;
+        return Ok(Outcome::Done);
+    }
+    let Checkpoint { format, version, settings, account, .. } = found;
+    let kernels = settings.right.as_ref().map_or(settings.left.name.clone(), |right| {
+        format!("{} on the left, {} on the right", settings.left.name, right.name)
+    });
+    talk::print(&talk::aligned(&[
+        ("learner", format!("{}, {} loss", settings.name, settings.loss)),
+        ("file", format!("format {format}, written by lopsided {version}, {}", bytes(size))),
+        ("kernel", kernels),
+        ("trials", format!("{}, cumulative loss {}", account.trials, talk::number(account.cumulative_loss))),
+        ("matrix", format!("rank {}, {} samples stored", account.rank, account.stored)),
+    ]))?;
     Ok(Outcome::Done)
 }
 

@@ -8,6 +8,7 @@ use anyhow::Result;
 use lopsided::estimators::estimators;
 use lopsided::kernel::kernels;
 use lopsided::landmarks::samplers;
+use lopsided::online::learners;
 use lopsided::registry::Entry;
 use lopsided::svd::solvers;
 use serde_json::{Value, json};
@@ -22,8 +23,6 @@ pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<Outcome> {
         let lines: Vec<Value> =
             lines.iter().map(|(name, about, params)| json!({"name": name, "about": about, "params": params})).collect();
         talk::json(&json!({ family: lines }))?;
-    } else if lines.is_empty() {
-        talk::remark("none yet");
     } else {
         talk::print(&table(&lines))?;
     }
@@ -36,7 +35,9 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
         Family::Solvers => ("solvers", lines(&solvers::<f64>())),
         Family::Estimators => ("estimators", estimator_lines()),
         Family::Samplers => ("samplers", lines(&samplers::<f64>())),
-        Family::Learners => ("learners", Vec::new()),
+        Family::Learners => {
+            ("learners", learners().iter().map(|entry| (entry.name, entry.about, entry.params)).collect())
+        }
     }
 }
 

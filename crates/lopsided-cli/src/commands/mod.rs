@@ -8,6 +8,7 @@ mod fit;
 mod inspect;
 mod links;
 mod list;
+mod online;
 mod predict;
 mod reproduce;
 mod transform;
@@ -45,6 +46,7 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
         Command::Fit(args) => fit::run(args, &context),
         Command::Predict(args) => predict::run(args, &context),
         Command::Links(args) => links::run(args, &context),
+        Command::Online(args) => online::run(args, &context),
         Command::Transform(args) => transform::run(args, &context),
         Command::Reproduce(args) => reproduce::run(args, &context),
         Command::Inspect(args) => inspect::run(args, &context),

@@ -50,6 +50,7 @@ mod source;
 mod svmlight;
 mod svmlight_stream;
 mod table;
+mod trials;
 mod write;
 
 use crate::dataset::Target;
@@ -65,6 +66,7 @@ use std::str::FromStr;
 pub use ids::{read_ids, read_labels};
 pub use predictions::predictions_csv;
 pub use svmlight_stream::{StreamedTable, stream_svmlight};
+pub use trials::{TrialReader, TrialRecord};
 pub use write::{write_clusters, write_matrix};
 
 /// A result whose error is a reason; the caller knows the place.

@@ -14,6 +14,7 @@ mod model;
 mod naive;
 mod nu_svm;
 mod nystrom;
+mod online;
 mod operators;
 mod predictor;
 mod real_data;

@@ -3,6 +3,7 @@
 mod askls;
 mod askls1;
 mod figures;
+mod kmu;
 mod ksvd1;
 mod ksvd2;
 mod ksvd3;
@@ -148,6 +149,7 @@ fn defaults(table: PaperTable, quick: bool) -> (usize, usize, &'static [f64], &'
         PaperTable::Ksvd4 => (20, few(3), &[1.0, 0.5], &[0.1]),
         PaperTable::Ksvd6 => (20, few(3), &[1.0, 0.5], &[0.1, 0.01]),
         PaperTable::Askls1 | PaperTable::Askls3 | PaperTable::Askls4 => (1, few(10), &[1.0], &[]),
+        PaperTable::KmuRegret => (1, 1, &[1.0], &[]),
         PaperTable::Ksvd7 => (50, few(10), &[2.0, 5.0, 10.0], &[]),
     }
 }
@@ -206,6 +208,7 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
         }
         PaperTable::Ksvd7 => ksvd7::run(args, &settings, context),
         PaperTable::Askls1 => askls1::run(&settings, args.quick, context),
+        PaperTable::KmuRegret => kmu::run(args, context),
         PaperTable::Askls3 => {
             show(&over_sets(&graphs("askls-3"), &folders()?, &settings, context, askls::graph)?, askls::text, context)
         }

@@ -1,0 +1,244 @@
+//! `lopsided online`: learning from a stream, one trial after the other.
+
+mod predictions;
+mod regret;
+mod saved;
+mod settings;
+
+use super::Outcome;
+use crate::args::{OnlineArgs, Precision};
+use crate::context::Context;
+use crate::{memory, output, talk};
+use anyhow::Result;
+use lopsided::Error;
+use lopsided::io::{TrialReader, TrialRecord};
+use lopsided::online::{Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial};
+use predictions::Predictions;
+use saved::Saved;
+use serde::Serialize;
+
+/// Without being asked for, the regret of longer streams is not computed.
+const USUAL_TRIALS: usize = 2000;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    learner: &'a str,
+    loss: Loss,
+    trials: u64,
+    cumulative_loss: f64,
+    comparator_loss: Option<f64>,
+    comparator_gap: Option<f64>,
+    regret: Option<f64>,
+    bound: Option<f64>,
+    rank: usize,
+    stored: usize,
+    budget_removed: u64,
+    budget_error: f64,
+    seconds: f64,
+    peak_bytes: Option<u64>,
+}
+
+/// A run under way.
+struct Session<'a> {
+    args: &'a OnlineArgs,
+    context: &'a Context,
+    spec: LearnerSpec,
+    learner: Box<dyn OnlineLearner>,
+    reader: TrialReader,
+    predictions: Predictions,
+    history: History,
+    /// The trials so far, while the regret may be wanted.
+    kept: Option<Vec<Trial>>,
+}
+
+/// Learns from the stream.
+pub(crate) fn run(args: &OnlineArgs, context: &Context) -> Result<Outcome> {
+    check(args, context)?;
+    let mut session = Session::start(args, context)?;
+    let listening = session.learn()?;
+    session.save()?;
+    session.predictions.finish()?;
+    if session.learner.account().trials == 0 {
+        return Err(Error::parse(session.reader.name(), "has no trials").into());
+    }
+    if listening {
+        session.tell()?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn check(args: &OnlineArgs, context: &Context) -> lopsided::Result<()> {
+    if context.global.precision == Precision::F32 {
+        return Err(Error::param("precision", "f32", "f64 for `online`, where rounding errors add up"));
+    }
+    if args.saving.checkpoint_every == Some(0) {
+        return Err(Error::param("checkpoint-every", 0, "at least 1"));
+    }
+    let saving = &args.saving;
+    let files = [&saving.out, &saving.checkpoint, &saving.regret_out, &saving.regret_plot];
+    let files: Vec<_> = files.into_iter().flatten().collect();
+    output::check_distinct(&files)?;
+    files.iter().try_for_each(|path| output::check(path))
+}
+
+impl<'a> Session<'a> {
+    /// Opens the stream; with `--resume` goes to where the checkpoint was made.
+    fn start(args: &'a OnlineArgs, context: &'a Context) -> Result<Self> {
+        let spec = settings::spec(args)?;
+        let fresh = spec.build()?;
+        let reader = TrialReader::open(&args.stream, args.format)?;
+        let saved = if args.saving.resume { Saved::load(args, &spec, context)? } else { None };
+        let predictions = Predictions::open(args, context, saved.as_ref())?;
+        let (learner, history, skip) = match saved {
+            Some(saved) => (saved.learner, saved.history, Some((saved.trials, saved.fingerprint))),
+            None => (fresh, History::default(), None),
+        };
+        let asked = args.saving.regret || args.saving.regret_out.is_some() || args.saving.regret_plot.is_some();
+        let kept = (asked || args.stream.is_file()).then(Vec::new);
+        let mut session = Session { args, context, spec, learner, reader, predictions, history, kept };
+        match skip {
+            Some((trials, fingerprint)) => session.skip(trials, fingerprint)?,
+            // A checkpoint of an earlier run must not be taken for one of this run.
+            None => session.save()?,
+        }
+        Ok(session)
+    }
+
+    fn skip(&mut self, trials: u64, fingerprint: u64) -> Result<()> {
+        for done in 0..trials {
+            self.context.run.watch.check()?;
+            let Some(trial) = self.next()? else {
+                let reason = format!("has only {done} of the {trials} trials the checkpoint was made from");
+                return Err(Error::parse(self.reader.name(), reason).into());
+            };
+            self.keep(trial);
+        }
+        if self.reader.fingerprint() != fingerprint {
+            let reason = format!("differs in its first {trials} trials from the stream the checkpoint was made from");
+            return Err(Error::parse(self.reader.name(), reason).into());
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Trial>> {
+        let Some(TrialRecord { x, z, weights, label }) = self.reader.next_trial()? else { return Ok(None) };
+        let missing = || Error::param("label", "missing", format!("given for the loss `{}`", self.spec.loss));
+        let label = match label {
+            Some(label) => label,
+            None if self.spec.loss == Loss::Gain => 0.0,
+            None => return Err(missing().into()),
+        };
+        Ok(Some(Trial { instance: Instance::new(x, z, weights)?, label }))
+    }
+
+    /// All trials to the end; false when nobody listens to the predictions any more.
+    fn learn(&mut self) -> Result<bool> {
+        let every = self.args.saving.checkpoint_every;
+        self.context.line.stage("learning from the stream");
+        while let Some(trial) = self.next()? {
+            let outcome = self.learner.update(&trial.instance, trial.label)?;
+            let done = self.learner.account().trials;
+            self.history.note(self.learner.account());
+            if !self.predictions.write(done, outcome)? {
+                return Ok(false);
+            }
+            self.keep(trial);
+            if every.is_some_and(|every| done.is_multiple_of(every)) {
+                self.save()?;
+            }
+            self.context.run.watch.check()?;
+        }
+        Ok(true)
+    }
+
+    fn keep(&mut self, trial: Trial) {
+        let saving = &self.args.saving;
+        let asked = saving.regret || saving.regret_out.is_some() || saving.regret_plot.is_some();
+        if !asked && self.kept.as_ref().is_some_and(|kept| kept.len() >= USUAL_TRIALS) {
+            self.kept = None;
+            self.context.notes(&[format!("more than {USUAL_TRIALS} trials: --regret computes their regret")]);
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push(trial);
+        }
+    }
+
+    /// Saves everything a later run needs, the predictions first.
+    fn save(&mut self) -> Result<()> {
+        let Some(path) = &self.args.saving.checkpoint else { return Ok(()) };
+        let output_bytes = self.predictions.flush()?;
+        saved::save(path, &*self.learner, &self.history, self.reader.fingerprint(), output_bytes)?;
+        Ok(())
+    }
+
+    /// The regret, where it was kept track of.
+    fn regret(&self) -> Result<Option<RegretPoint>> {
+        let Some(kept) = &self.kept else { return Ok(None) };
+        let saving = &self.args.saving;
+        let wanted = saving.regret_out.is_some() || saving.regret_plot.is_some();
+        let none = History::default();
+        let history = if wanted { &self.history } else { &none };
+        let points = history.regret(&*self.learner, &self.spec, kept, &self.context.run)?;
+        if let Some(path) = &saving.regret_out {
+            regret::write_csv(path, &points)?;
+        }
+        if let Some(path) = &saving.regret_plot {
+            regret::write_svg(path, &self.spec.name, &points)?;
+        }
+        Ok(points.last().copied())
+    }
+
+    fn tell(&self) -> Result<()> {
+        let point = self.regret()?;
+        let account = self.learner.account();
+        let summary = self.summary(account, point);
+        self.context.line.clear();
+        if self.context.global.json {
+            talk::json(&summary)?;
+        } else if !self.context.global.quiet {
+            talk::remark(talk::aligned(&summary.lines()).trim_end());
+        }
+        Ok(())
+    }
+
+    fn summary(&self, account: &Account, point: Option<RegretPoint>) -> Summary<'_> {
+        Summary {
+            learner: &self.spec.name,
+            loss: self.spec.loss,
+            trials: account.trials,
+            cumulative_loss: account.cumulative_loss,
+            comparator_loss: point.map(|p| p.comparator_loss),
+            comparator_gap: point.map(|p| p.gap),
+            regret: point.map(|p| p.regret),
+            bound: point.and_then(|p| p.bound),
+            rank: account.rank,
+            stored: account.stored,
+            budget_removed: account.budget.removed,
+            budget_error: account.budget.error,
+            seconds: self.context.seconds(),
+            peak_bytes: memory::peak_bytes(),
+        }
+    }
+}
+
+impl Summary<'_> {
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![
+            ("learner", format!("{}, {} loss", self.learner, self.loss)),
+            ("trials", format!("{} in {:.1} s", self.trials, self.seconds)),
+            ("cumulative loss", talk::number(self.cumulative_loss)),
+        ];
+        if let (Some(loss), Some(regret)) = (self.comparator_loss, self.regret) {
+            let bound = self.bound.map_or(String::new(), |b| format!(", bound {}", talk::number(b)));
+            lines.push(("best fixed matrix", talk::number(loss)));
+            lines.push(("regret", format!("{}{bound}", talk::number(regret))));
+        }
+        lines.push(("learned matrix", format!("rank {}, {} samples stored", self.rank, self.stored)));
+        if self.budget_removed > 0 {
+            let error = talk::number(self.budget_error);
+            lines.push(("budget", format!("{} samples removed, matrix moved by {error} at most", self.budget_removed)));
+        }
+        lines
+    }
+}

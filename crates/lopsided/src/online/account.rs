@@ -1,0 +1,95 @@
+//! What a learner keeps to compare itself with its theorem.
+
+use super::budget::BudgetCost;
+
+/// Counts and sums over the trials so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Account {
+    /// Trials seen.
+    pub trials: u64,
+    /// Sum of the losses suffered.
+    pub cumulative_loss: f64,
+    /// Σ (∂_t·‖M_t‖)², the squared lengths of the gradients.
+    pub energy: f64,
+    /// Σ η_t·(∂_t·‖M_t‖)².
+    pub stepped_energy: f64,
+    /// The step size of the last trial that moved the matrix.
+    pub last_step: f64,
+    /// Rank of the learned matrix; for exponentiated gradients the dimension r of the instances' span.
+    pub rank: usize,
+    /// The largest dimension the span had when an instance was taken in.
+    pub span: usize,
+    /// Samples stored, on both sides together.
+    pub stored: usize,
+    /// Bytes held by the learned matrix.
+    pub bytes: usize,
+    /// What the budget cost.
+    pub budget: BudgetCost,
+}
+
+/// The prediction of a trial and the loss it suffered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// tr(WᵀM) before learning.
+    pub prediction: f64,
+    /// Its loss.
+    pub loss: f64,
+}
+
+impl Account {
+    /// Counts a trial.
+    pub(super) fn record(&mut self, loss: f64, gradient: f64) {
+        self.trials += 1;
+        self.cumulative_loss += loss;
+        self.energy += gradient * gradient;
+    }
+
+    /// Counts a step.
+    pub(super) fn stepped(&mut self, step: f64, gradient: f64) {
+        self.last_step = step;
+        self.stepped_energy += step * gradient * gradient;
+    }
+}
+
+/// Regret of gradient descent against any matrix of Frobenius norm R or less: R²/(2η) + ½·Σ η·(∂_t‖M_t‖)², which is R·G·√T
+/// with the tuned step (\[KMU\] Section 4); with decreasing steps the first R is 2R, the diameter.
+pub(super) fn gradient_bound(at: &Account, radius: f64, constant_step: bool) -> f64 {
+    if at.last_step <= 0.0 {
+        return 0.0;
+    }
+    let diameter = if constant_step { radius } else { 2.0 * radius };
+    diameter * diameter / (2.0 * at.last_step) + at.stepped_energy / 2.0
+}
+
+/// Regret in the gain game of density matrices with eigenvalues up to 1/k in r dimensions, with step η, against a comparator
+/// that gains `best`: the smaller of
+///
+/// ```text
+/// k·((η·L + ln(r/k))/(1 − exp(−η)) − L),   L = T − best/k
+/// best − (η·best − k·ln(r/k))/(exp(η) − 1)
+/// ```
+///
+/// For k = 1 and η = ln(1 + √(2·ln r/L)) the first is at most √(2·L·ln r) + ln r.
+pub(super) fn gain_bound(trials: u64, best: f64, step: f64, components: usize, rank: usize) -> f64 {
+    let k = components as f64;
+    let entropy = (rank as f64 / k).ln().max(0.0);
+    let left = (trials as f64 - best / k).max(0.0);
+    let by_loss = k * ((step * left + entropy) / -(-step).exp_m1() - left);
+    let by_gain = best - (step * best - k * entropy) / step.exp_m1();
+    by_loss.min(by_gain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tuned_step_gives_the_bound_of_the_paper() {
+        for (trials, best, rank) in [(400_u64, 130.0, 50_usize), (1000, 999.0, 7), (50, 4.0, 20)] {
+            let left = trials as f64 - best;
+            let log = (rank as f64).ln();
+            let step = (1.0 + (2.0 * log / left).sqrt()).ln();
+            assert!(gain_bound(trials, best, step, 1, rank) <= (2.0 * left * log).sqrt() + log + 1e-9);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+use super::*;
+use crate::random;
+
+fn frame(kernel: &KernelSpec, samples: &Mat<f64>, normalize: bool) -> (Frame, Vec<Vec<f64>>) {
+    let mut frame = Frame::new(kernel, normalize).unwrap();
+    let samples = SamplesRef::Dense(samples.as_ref());
+    let coordinates = (0..samples.count())
+        .map(|at| {
+            let look = frame.look(samples, at).unwrap();
+            frame.absorb(samples, at, &look).unwrap()
+        })
+        .collect();
+    (frame, coordinates)
+}
+
+#[test]
+fn coordinates_reproduce_the_kernel() {
+    let samples = random::gaussian(12, 3, &mut random::generator(5, 0));
+    for kernel in [KernelSpec::new("linear"), KernelSpec::new("rbf").with("gamma", 0.4)] {
+        let (mut frame, coordinates) = frame(&kernel, &samples, false);
+        assert_eq!(frame.size(), if kernel.name == "linear" { 3 } else { 12 });
+        let mut exact = Mat::zeros(12, 12);
+        let all = SamplesRef::Dense(samples.as_ref());
+        kernel.build::<f64>().unwrap().block(all, all, exact.as_mut()).unwrap();
+        for i in 0..12 {
+            for j in 0..12 {
+                let product: f64 = coordinates[i].iter().zip(&coordinates[j]).map(|(a, b)| a * b).sum();
+                assert!((product - exact[(i, j)]).abs() < 1e-9);
+            }
+        }
+        // A fresh P spans the same space: the turn is orthogonal.
+        let turn = frame.refreshed().unwrap().unwrap();
+        let gram = product(turn.transpose(), turn.as_ref());
+        assert!((gram - Mat::<f64>::identity(frame.size(), frame.size())).norm_max() < 1e-9);
+    }
+}
+
+/// Samples so near each other that their kernel matrix is singular to rounding.
+#[test]
+fn coordinates_reproduce_a_kernel_that_is_nearly_singular() {
+    let samples = random::gaussian(200, 2, &mut random::generator(6, 0));
+    let (frame, coordinates) = frame(&KernelSpec::new("rbf").with("gamma", 0.2), &samples, false);
+    assert!(frame.size() < 200);
+    for (i, a) in coordinates.iter().enumerate() {
+        for (j, b) in coordinates.iter().enumerate() {
+            let distance = (samples[(i, 0)] - samples[(j, 0)]).powi(2) + (samples[(i, 1)] - samples[(j, 1)]).powi(2);
+            let value: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+            assert!((value - (-0.2 * distance).exp()).abs() < 1e-4);
+        }
+    }
+}
+
+#[test]
+fn unit_length_and_zero_samples() {
+    let samples = Mat::from_fn(2, 2, |i, j| if i == 0 { 3.0 + j as f64 } else { 0.0 });
+    let (frame, coordinates) = frame(&KernelSpec::new("linear"), &samples, true);
+    assert!((coordinates[0][0] - 1.0).abs() < 1e-15);
+    assert_eq!((frame.stored(), coordinates[1].as_slice()), (1, &[0.0][..]));
+}
+
+#[test]
+fn kernels_without_features_are_refused() {
+    for name in ["sne", "kl", "precomputed", "katz"] {
+        let spec = KernelSpec { name: name.into(), params: Default::default() };
+        let spec = if name == "sne" { spec.with("gamma", 1.0) } else { spec };
+        assert!(Frame::new(&spec, false).is_err(), "{name}");
+    }
+}

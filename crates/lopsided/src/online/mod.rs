@@ -1,0 +1,130 @@
+//! Online learning of matrices between feature spaces, with regret (\[KMU\]).
+//!
+//! In trial t an instance M_t is shown, an outer product φ(x)ψ(z)ᵀ or a symmetric φ(x)φ(x)ᵀ; the learner predicts
+//! tr(W_tᵀM_t), hears the label and changes W_t. No feature is ever computed: W = Φ·C·Ψᵀ (+ c·I) is kept by samples and
+//! coefficients. It is *factored*, W = (Φ·P)·U·S·Vᵀ·(Ψ·Q)ᵀ with orthonormal columns of ΦP and ΨQ and a small core S, so that a trial
+//! with t stored samples and rank r costs O(t·r + r³) and nothing of size T×T is ever formed.
+//!
+//! All learners are in one list, [`learners`]; [`LearnerSpec`] makes them by name. [`best_in_hindsight`] computes what the
+//! best fixed matrix would have lost, [`OnlineLearner::regret_bound`] what the theorem allows, and [`rotation_deviation`] checks
+//! whether a learner, perhaps one of your own, can be kernelised at all. [`product_svd`] is the decomposition lemma behind it.
+//!
+//! ```
+//! use lopsided::online::{Instance, LearnerSpec, StepSize};
+//!
+//! // Online principal component analysis: how much of the next vector does the learned density matrix capture?
+//! let mut learner = LearnerSpec::new("eg-plus").with_step(StepSize::Fixed(0.5)).build()?;
+//! let last = (0..60).map(|t| learner.update(&Instance::symmetric(&[0.8, if t % 9 == 0 { 0.6 } else { -0.6 }]), 0.0));
+//! assert!(last.last().unwrap()?.prediction > 0.9);
+//! # Ok::<(), lopsided::Error>(())
+//! ```
+
+mod account;
+mod ball;
+mod budget;
+mod comparator;
+mod decomposition;
+mod entropic;
+mod factored;
+mod frame;
+mod gradient;
+mod instance;
+mod invariance;
+mod loss;
+mod matrices;
+mod perceptron;
+mod regret;
+mod spec;
+mod step;
+mod subspace;
+mod symmetric;
+
+pub use account::{Account, Outcome};
+pub use ball::Ball;
+pub use budget::{Budget, BudgetCost, Removal};
+pub use comparator::{Comparator, Hindsight, best_in_hindsight};
+pub use decomposition::{ProductEigen, ProductSvd, product_eigen, product_svd};
+pub use instance::{Instance, Trial};
+pub use invariance::rotation_deviation;
+pub use loss::{LOSSES, Loss};
+pub use regret::{History, RegretPoint};
+pub use spec::LearnerSpec;
+pub use step::{StepSize, Tuning};
+
+use crate::archive::Archive;
+use crate::error::{Error, Result};
+
+/// What checkpoints call themselves.
+const ESTIMATOR: &str = "online-learner";
+
+/// Learns a matrix from one trial after the other.
+pub trait OnlineLearner: Send {
+    /// tr(WᵀM) for the current W.
+    fn predict(&self, instance: &Instance) -> Result<f64>;
+
+    /// Predicts, hears the label, learns, and says what it predicted and lost.
+    fn update(&mut self, instance: &Instance, label: f64) -> Result<Outcome>;
+
+    /// Everything needed to go on elsewhere, bit for bit.
+    fn checkpoint(&self) -> Archive;
+
+    /// Counts and sums over the trials so far.
+    fn account(&self) -> &Account;
+
+    /// The regret the theory allows after the trials of `at`, against a matrix that lost `comparator_loss`; `None` where no
+    /// theorem applies (a budget that removed samples, decreasing steps of an exponentiated gradient).
+    fn regret_bound(&self, _at: &Account, _comparator_loss: f64) -> Option<f64> {
+        None
+    }
+}
+
+/// One learner of the list.
+#[derive(Clone, Copy)]
+pub struct LearnerEntry {
+    /// Name in kebab case, the same everywhere.
+    pub name: &'static str,
+    /// Its update in one line.
+    pub about: &'static str,
+    /// Parameters it takes.
+    pub params: &'static [&'static str],
+    /// Losses it can have, the usual one first.
+    pub losses: &'static [Loss],
+    /// True when its instances have one side.
+    pub symmetric: bool,
+    build: fn(&LearnerSpec) -> Result<Box<dyn OnlineLearner>>,
+    restore: fn(&LearnerSpec, &Archive) -> Result<Box<dyn OnlineLearner>>,
+}
+
+/// All learners. The order is the order of every listing.
+pub fn learners() -> Vec<LearnerEntry> {
+    gradient::entries()
+        .into_iter()
+        .chain([symmetric::entry()])
+        .chain(entropic::entries())
+        .chain([perceptron::entry()])
+        .collect()
+}
+
+/// The entry of the learner called `name`.
+///
+/// # Errors
+/// [`Error::Unknown`] for a name that is not in the list.
+pub fn learner_entry(name: &str) -> Result<LearnerEntry> {
+    let all = learners();
+    let known = || all.iter().map(|entry| entry.name.to_string()).collect();
+    all.iter().find(|entry| entry.name == name).copied().ok_or_else(|| Error::Unknown {
+        kind: "learner",
+        name: name.into(),
+        known: known(),
+    })
+}
+
+/// The metadata every checkpoint starts with.
+fn checkpoint_of(spec: &LearnerSpec, account: &Account) -> Archive {
+    let mut archive = Archive::default();
+    archive.set_field("estimator", ESTIMATOR);
+    archive.set_field("precision", "f64");
+    archive.set_field("spec", spec);
+    archive.set_field("account", account);
+    archive
+}

@@ -1,0 +1,67 @@
+//! Regret over the trials: what was lost, what the best fixed matrix would have lost, and what the theorem allows.
+
+use super::OnlineLearner;
+use super::account::Account;
+use super::comparator::{Hindsight, best_in_hindsight};
+use super::instance::Trial;
+use super::spec::LearnerSpec;
+use crate::error::Result;
+use crate::svd::Run;
+
+/// The regret after some of the trials.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct RegretPoint {
+    /// Trials so far.
+    pub trials: u64,
+    /// What the learner lost in them.
+    pub cumulative_loss: f64,
+    /// What the best fixed matrix for exactly these trials loses.
+    pub comparator_loss: f64,
+    /// The comparator may be better by this.
+    pub gap: f64,
+    /// Difference of the losses.
+    pub regret: f64,
+    /// What the theory allows, where it says something.
+    pub bound: Option<f64>,
+}
+
+/// Accounts of a few trials: 1, 2, 3, 4, 6, 8, 12, … and the last, so that a long stream has a short history.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct History(Vec<Account>);
+
+impl History {
+    /// Notes an account if its trial is one of the few.
+    pub fn note(&mut self, account: &Account) {
+        let odd = account.trials >> account.trials.trailing_zeros();
+        if odd == 1 || odd == 3 {
+            self.0.push(*account);
+        }
+    }
+
+    /// The regret at the noted trials and after the last one.
+    ///
+    /// # Errors
+    /// As for [`best_in_hindsight`].
+    pub fn regret(
+        &self,
+        learner: &dyn OnlineLearner,
+        spec: &LearnerSpec,
+        trials: &[Trial],
+        run: &Run,
+    ) -> Result<Vec<RegretPoint>> {
+        let mut accounts = self.0.clone();
+        accounts.retain(|account| account.trials < learner.account().trials);
+        accounts.push(*learner.account());
+        let points: Vec<usize> = accounts.iter().map(|account| account.trials as usize).collect();
+        let best = best_in_hindsight(spec, trials, &points, &Hindsight::default(), run)?;
+        let point = |(at, best): (&Account, &super::Comparator)| RegretPoint {
+            trials: at.trials,
+            cumulative_loss: at.cumulative_loss,
+            comparator_loss: best.loss,
+            gap: best.gap,
+            regret: at.cumulative_loss - best.loss,
+            bound: learner.regret_bound(at, best.loss),
+        };
+        Ok(accounts.iter().zip(&best).map(point).collect())
+    }
+}

@@ -1,0 +1,158 @@
+//! A learner by name, with everything it is made from.
+
+use super::ball::Ball;
+use super::budget::Budget;
+use super::instance::Instance;
+use super::loss::Loss;
+use super::step::StepSize;
+use super::{OnlineLearner, learner_entry};
+use crate::archive::Archive;
+use crate::error::{Error, Result};
+use crate::kernel::KernelSpec;
+use crate::registry::Params;
+
+/// What users write and checkpoints save.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::online::{Instance, LearnerSpec, Loss, StepSize};
+///
+/// let spec = LearnerSpec::new("gd-trace")
+///     .with("radius", 2.0)
+///     .with_kernels(KernelSpec::new("rbf").with("gamma", 0.5), Some(KernelSpec::new("linear")))
+///     .with_step(StepSize::Fixed(0.3));
+/// let mut learner = spec.build()?;
+/// let pair = Instance::pair(&[0.2, 0.1], &[1.0, 0.0, 0.0]);
+/// for _ in 0..50 {
+///     learner.update(&pair, 0.8)?;
+/// }
+/// assert!((learner.predict(&pair)? - 0.8).abs() < 1e-6);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct LearnerSpec {
+    /// Name in the list of [`super::learners`].
+    pub name: String,
+    /// The loss.
+    pub loss: Loss,
+    /// Kernel of the left vectors.
+    pub left: KernelSpec,
+    /// Kernel of the right vectors; the left one if not given.
+    pub right: Option<KernelSpec>,
+    /// The step sizes.
+    pub step: StepSize,
+    /// The learner's own parameters.
+    pub params: Params,
+    /// Scales every vector to unit length in feature space and an instance of s vectors by 1/s, so that every instance is of
+    /// the size the theorems ask for. A vector of length 0 stays 0.
+    pub normalize: bool,
+    /// A bound on the stored samples.
+    pub budget: Option<Budget>,
+}
+
+impl LearnerSpec {
+    /// A learner with linear kernels, its usual loss and steps 1/√t.
+    pub fn new(name: &str) -> Self {
+        let loss = learner_entry(name).map_or(Loss::Squared, |entry| entry.losses[0]);
+        LearnerSpec {
+            name: name.into(),
+            loss,
+            left: KernelSpec::new("linear"),
+            right: None,
+            step: StepSize::Decreasing(1.0),
+            params: Params::default(),
+            normalize: false,
+            budget: None,
+        }
+    }
+
+    /// The same learner with one parameter set.
+    pub fn with(mut self, name: &str, value: f64) -> Self {
+        self.params = self.params.with(name, value);
+        self
+    }
+
+    /// The same learner with these kernels.
+    pub fn with_kernels(self, left: KernelSpec, right: Option<KernelSpec>) -> Self {
+        LearnerSpec { left, right, ..self }
+    }
+
+    /// The same learner with another loss.
+    pub fn with_loss(self, loss: Loss) -> Self {
+        LearnerSpec { loss, ..self }
+    }
+
+    /// The same learner with other step sizes.
+    pub fn with_step(self, step: StepSize) -> Self {
+        LearnerSpec { step, ..self }
+    }
+
+    /// The same learner with every instance brought to the size the theorems ask for.
+    pub fn normalized(self) -> Self {
+        LearnerSpec { normalize: true, ..self }
+    }
+
+    /// The same learner with a bound on the stored samples.
+    pub fn with_budget(self, budget: Budget) -> Self {
+        LearnerSpec { budget: Some(budget), ..self }
+    }
+
+    /// The learner itself, before its first trial.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for a name that is not in the list, [`Error::Param`] for parameters outside their range.
+    pub fn build(&self) -> Result<Box<dyn OnlineLearner>> {
+        let entry = self.checked()?;
+        (entry.build)(self)
+    }
+
+    /// The learner of a checkpoint, as it was.
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for a file that is no checkpoint of an online learner.
+    pub fn restore(archive: &Archive) -> Result<Box<dyn OnlineLearner>> {
+        if archive.meta.get("estimator").and_then(serde_json::Value::as_str) != Some(super::ESTIMATOR) {
+            return Err(archive.error("is not a checkpoint of an online learner"));
+        }
+        let spec: LearnerSpec = archive.field("spec")?;
+        (spec.checked()?.restore)(&spec, archive)
+    }
+
+    fn checked(&self) -> Result<super::LearnerEntry> {
+        let entry = learner_entry(&self.name)?;
+        if let Some((extra, _)) = self.params.iter().find(|(name, _)| !entry.params.contains(name)) {
+            let takes = if entry.params.is_empty() { "none".into() } else { entry.params.join(", ") };
+            let value = format!("a parameter of learner `{}`", self.name);
+            return Err(Error::Param { name: extra.into(), value, allowed: format!("one it takes: {takes}") });
+        }
+        if !entry.losses.contains(&self.loss) {
+            let names: Vec<String> = entry.losses.iter().map(ToString::to_string).collect();
+            return Err(Error::param("loss", self.loss, format!("for `{}` one of {}", self.name, names.join(", "))));
+        }
+        self.step.check()?;
+        self.budget.map_or(Ok(()), |budget| budget.check())?;
+        Ok(entry)
+    }
+
+    /// The set the learner, and its comparator, chooses from.
+    pub fn ball(&self) -> Result<Ball> {
+        let radius = self.params.positive("radius", Some(1.0))?;
+        Ok(match self.name.as_str() {
+            "gd-spectral" => Ball::Spectral(radius),
+            "gd-frobenius" => Ball::Frobenius(radius),
+            "gd-symmetric" => Ball::Positive(radius),
+            "meg" | "eg-plus" | "online-kpca" => {
+                let k = self.params.count("components", 1)? as usize;
+                // In terms of k·W, which predicts.
+                Ball::Capped(k as f64, k)
+            }
+            _ => Ball::Trace(radius),
+        })
+    }
+
+    /// The weights of an instance's terms as the learner uses them.
+    pub(super) fn weights(&self, instance: &Instance) -> Vec<f64> {
+        let share = if self.normalize { 1.0 / instance.rank() as f64 } else { 1.0 };
+        instance.weights().iter().map(|w| w * share).collect()
+    }
+}
