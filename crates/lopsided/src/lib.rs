@@ -34,6 +34,7 @@ pub mod kernel;
 pub mod landmarks;
 mod linalg;
 pub mod linsys;
+pub mod lowrank;
 pub mod metrics;
 pub mod operator;
 mod random;

@@ -13,6 +13,7 @@ mod learned_compat;
 pub mod linear;
 pub(crate) mod moments;
 mod new_values;
+mod nystrom_machine;
 pub(crate) mod scoring;
 mod streamed;
 mod svd_predictor;
@@ -24,6 +25,10 @@ pub use features::Features;
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
+pub use nystrom_machine::{
+    Approach, Approximation, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel, SolutionErrors,
+    StreamedRidge,
+};
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
@@ -134,7 +139,13 @@ pub struct EstimatorEntry<T> {
 
 /// All estimators that predict. The order is the order of every listing.
 pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
-    vec![svd_predictor::entry(), ask_ls::entry(), ask_ls::symmetric_entry(), ask_ls::svm_entry()]
+    vec![
+        svd_predictor::entry(),
+        ask_ls::entry(),
+        ask_ls::symmetric_entry(),
+        ask_ls::svm_entry(),
+        nystrom_machine::ridge_entry(),
+    ]
 }
 
 fn above_zero(setting: &str, value: &str) -> Result<f64> {

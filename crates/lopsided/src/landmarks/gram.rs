@@ -90,7 +90,7 @@ impl<'a, T: Scalar> Gram<'a, T> {
 }
 
 /// Whether G equals its transpose, judged by a random block and, where that is cheap, by a random product.
-fn is_symmetric<T: Scalar>(g: &dyn Operator<T>) -> Result<bool> {
+pub(crate) fn is_symmetric<T: Scalar>(g: &dyn Operator<T>) -> Result<bool> {
     let n = g.nrows();
     if n != g.ncols() {
         return Ok(false);

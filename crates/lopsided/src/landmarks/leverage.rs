@@ -86,13 +86,7 @@ impl Weighted {
     }
 
     /// Scores of a set of samples.
-    fn scores<T: Scalar>(
-        &self,
-        gram: &Gram<'_, T>,
-        set: &[usize],
-        diagonal: &[f64],
-        count: usize,
-    ) -> Result<Vec<f64>> {
+    fn scores<T: Scalar>(&self, gram: &Gram<'_, T>, set: &[usize], diagonal: &[f64], count: usize) -> Result<Vec<f64>> {
         let roots: Vec<f64> = self.weights.iter().map(|w| w.sqrt()).collect();
         let inner = gram.block(&self.picked, &self.picked)?;
         let mut inner = Mat::from_fn(roots.len(), roots.len(), |i, j| roots[i] * inner[(i, j)] * roots[j]);

@@ -15,6 +15,7 @@ mod uniform;
 pub use cholesky::PivotedCholesky;
 pub use gaussian::GaussianSketch;
 pub use given::Given;
+pub(crate) use gram::is_symmetric;
 pub use kernel_kmeans::KernelKMeans;
 pub use kmeans::KMeansCenters;
 pub use leverage::Leverage;

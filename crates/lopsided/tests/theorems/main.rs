@@ -11,6 +11,7 @@ mod kl;
 mod model;
 mod naive;
 mod nystrom;
+mod nystrom_machine;
 mod operators;
 mod predictor;
 mod real_data;
