@@ -4,12 +4,14 @@ mod bicluster;
 mod fit;
 mod groups;
 mod links;
+mod machine;
 mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, LearningArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
 pub(crate) use links::LinksArgs;
+pub(crate) use machine::MachineArgs;
 pub(crate) use reproduce::{PaperTable, ReproduceArgs};
 
 use crate::memory;
@@ -152,7 +154,7 @@ With --kernel precomputed the matrix itself is G and may have any shape.";
 #[derive(Debug, Args)]
 #[command(after_help = TRANSFORM_HELP)]
 pub(crate) struct TransformArgs {
-    /// Model file written by `embed` or `fit kernel-svd`.
+    /// Model file written by `embed`, `fit kernel-svd` or `fit kpca`.
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) sides: SideArgs,

@@ -26,8 +26,8 @@ pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
 pub use nystrom_machine::{
-    Approach, Approximation, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel, SolutionErrors,
-    StreamedRidge,
+    Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel,
+    SolutionErrors, StreamedRidge,
 };
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};

@@ -10,6 +10,7 @@
 //! | `exact` | α of the kernel machine itself, Eq. (2) | k(z, X)·α |
 
 mod approximation;
+mod comparison;
 mod errors;
 mod pca;
 mod problem;
@@ -20,6 +21,7 @@ mod systems;
 mod validate;
 
 pub use approximation::{Approach, Approximation};
+pub use comparison::{Attempt, Comparison};
 pub use errors::{GramErrors, SolutionErrors};
 pub use pca::{KernelPca, KernelPcaModel};
 pub use ridge::KernelRidge;

@@ -1,4 +1,5 @@
 use super::approximation::{Approach, Approximation};
+use super::comparison::Comparison;
 use super::errors::{GramErrors, SolutionErrors};
 use super::problem::Problem;
 use crate::archive::Archive;
@@ -7,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::estimators::kernel_svd::{KernelSvd, Plan};
 use crate::linalg;
 use crate::lowrank::{KernelFunctions, inverse_root};
-use crate::operator::{Centered, DenseOperator, Means, Operator, Widened};
+use crate::operator::{Centered, Means, Operator, Widened};
 use crate::registry::Params;
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
@@ -60,9 +61,9 @@ pub struct KernelPcaModel<T> {
 }
 
 /// Features of the training samples, the leading directions among them, and their eigenvalues.
-struct Directions {
-    vectors: Mat<f64>,
-    values: Vec<f64>,
+pub(super) struct Directions {
+    pub(super) vectors: Mat<f64>,
+    pub(super) values: Vec<f64>,
 }
 
 impl KernelPca {
@@ -102,25 +103,7 @@ impl KernelPca {
     /// # Errors
     /// Those of [`KernelPca::fit`]; [`Error::Memory`] where the exact machine is out of reach.
     pub fn errors<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<(SolutionErrors, GramErrors)> {
-        let problem = self.problem(data, run)?;
-        let mut k = problem.gram(run)?;
-        let approximation = Approximation { approach: Some(Approach::Lla), ..self.approximation.clone() };
-        let (_, mut f) = problem.features(&approximation, run)?;
-        if self.center {
-            let operator = DenseOperator::Borrowed(k.as_ref());
-            let centred = Centered::new(&operator, Means::of(&operator)?);
-            k = crate::operator::materialize(&centred)?;
-            center_columns(&mut f);
-        }
-        let exact = leading(k.clone(), self.svd.rank)?;
-        let found = leading(linalg::transpose_mul(f.as_ref(), f.as_ref()), self.svd.rank)?;
-        let count = exact.values.len().min(found.values.len());
-        let tilde = Mat::from_fn(k.nrows(), count, |i, j| exact.vectors[(i, j)] / exact.values[j].sqrt());
-        let mut hat = linalg::mul(f.as_ref(), found.vectors.as_ref().subcols(0, count));
-        (0..count).for_each(|j| hat.col_mut(j).iter_mut().for_each(|v| *v /= found.values[j]));
-        align(&mut hat, &tilde, &f);
-        let gram = GramErrors::of(&DenseOperator::Borrowed(k.as_ref()), f.as_ref(), run)?;
-        Ok((SolutionErrors::of(&k, f.as_ref(), &tilde, &hat, &gram), gram))
+        Comparison::pca(self, data, run)?.errors(&self.approximation, run)
     }
 
     /// What [`KernelPca::fit`] would do, without doing it.
@@ -129,7 +112,7 @@ impl KernelPca {
         self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())
     }
 
-    fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {
+    pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {
         let n = data.x.count();
         self.approximation.check(n)?;
         if self.svd.rank == 0 || self.svd.rank > n {
@@ -210,7 +193,7 @@ impl KernelPca {
 type Components<T> = (KernelFunctions<T>, Vec<f64>, Option<usize>);
 
 /// The leading eigenpairs of a positive semidefinite matrix, fewer where it has fewer.
-fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
+pub(super) fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
     let not_finite = || Error::param("kernel", "not finite at the samples", "finite");
     let (mut values, vectors) = linalg::eigen(gram.as_ref()).ok_or_else(not_finite)?;
     let size = values.len() as f64;
@@ -220,26 +203,16 @@ fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
 }
 
 /// Values above a share of the first.
-fn nonzero(values: Vec<f64>, share: f64) -> Vec<f64> {
+pub(super) fn nonzero(values: Vec<f64>, share: f64) -> Vec<f64> {
     let cut = values.first().copied().unwrap_or(0.0) * share;
     values.into_iter().take_while(|v| *v > cut).collect()
 }
 
-fn center_columns(f: &mut Mat<f64>) {
+pub(super) fn center_columns(f: &mut Mat<f64>) {
     let n = f.nrows() as f64;
     for col in f.col_iter_mut() {
         let mean = col.as_ref().iter().sum::<f64>() / n;
         col.iter_mut().for_each(|v| *v -= mean);
-    }
-}
-
-/// Gives each component the sign with which it agrees with the exact one.
-fn align(found: &mut Mat<f64>, exact: &Mat<f64>, f: &Mat<f64>) {
-    let (a, b) = (linalg::transpose_mul(f.as_ref(), found.as_ref()), linalg::transpose_mul(f.as_ref(), exact.as_ref()));
-    for c in 0..found.ncols() {
-        if a.col(c).transpose() * b.col(c) < 0.0 {
-            found.col_mut(c).iter_mut().for_each(|v| *v = -*v);
-        }
     }
 }
 

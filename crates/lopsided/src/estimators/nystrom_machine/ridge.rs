@@ -1,6 +1,7 @@
 use super::approximation::{Approach, Approximation};
+use super::comparison::Comparison;
 use super::errors::{GramErrors, SolutionErrors};
-use super::problem::{Problem, pseudo_inverse};
+use super::problem::Problem;
 use super::ridge_model::KernelRidgeModel;
 use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
 use super::validate;
@@ -9,9 +10,8 @@ use crate::error::{Error, Result};
 use crate::estimators::kernel_svd::{KernelSvd, Plan};
 use crate::estimators::scoring::Known;
 use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
-use crate::linalg;
 use crate::lowrank::KernelFunctions;
-use crate::operator::{DenseOperator, Widened};
+use crate::operator::Widened;
 use crate::samples::Samples;
 use crate::scalar::Scalar;
 use crate::svd::Run;
@@ -112,20 +112,7 @@ impl KernelRidge {
     /// # Errors
     /// Those of [`KernelRidge::fit`]; [`Error::Memory`] where the exact machine is out of reach.
     pub fn errors<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<(SolutionErrors, GramErrors)> {
-        let (known, weights) = self.check(data)?;
-        if weights.is_some() {
-            return Err(Error::param("errors", "with sample weights", "left out with them"));
-        }
-        let problem = self.problem(data, &known.rows, run)?;
-        let k = problem.gram(run)?;
-        let approximation = Approximation { approach: Some(Approach::Lla), ..self.approximation.clone() };
-        let (_, f) = problem.features(&approximation, run)?;
-        let y = Centred::of(known.y.as_ref(), None).y;
-        let w = solve_features(&f, self.penalty, &y)?;
-        let alpha = linalg::mul(pseudo_inverse(f.as_ref())?.as_ref(), w.as_ref());
-        let exact = solve_exact(k.clone(), self.penalty, y, None)?;
-        let gram = GramErrors::of(&DenseOperator::Borrowed(k.as_ref()), f.as_ref(), run)?;
-        Ok((SolutionErrors::of(&k, f.as_ref(), &exact, &alpha, &gram), gram))
+        Comparison::ridge(self, data, run)?.errors(&self.approximation, run)
     }
 
     /// ‖K − K̃‖ alone, for any number of samples: K is multiplied but not stored.
@@ -245,7 +232,10 @@ impl KernelRidge {
     }
 
     /// The same with some settings changed.
-    pub(super) fn at(&self, point: &[(String, String)]) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for a setting it does not have, [`Error::Param`] for a value out of range.
+    pub fn at(&self, point: &[(String, String)]) -> Result<Self> {
         point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
     }
 }
