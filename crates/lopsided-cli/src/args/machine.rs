@@ -28,7 +28,8 @@ pub(crate) struct MachineArgs {
     /// Compare with the exact machine: distance of the solutions, norms of K - K̃.
     #[arg(long)]
     pub(crate) errors: bool,
-    /// Read an svmlight or .npy file in passes and never hold it: krr with uniform landmarks by conjugate gradients.
+    /// Read an svmlight or .npy file in passes and never hold it: krr with uniform landmarks, by --solver direct (one pass, up to
+    /// 4096 landmarks by default) or cg (conjugate gradients, a pass for each step).
     #[arg(long)]
     pub(crate) stream: bool,
 }

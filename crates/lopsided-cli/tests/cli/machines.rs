@@ -177,11 +177,20 @@ fn rows_in_passes_give_the_model_of_rows_in_memory() {
     let options = "--gamma 0.5 --penalty 10 --landmarks 30";
     let streamed = scratch.json(&format!("fit krr waves.svm --stream {options} --model s"));
     assert!(streamed["converged"] == true && streamed["n_train"] == 3000, "{streamed}");
+    assert_eq!((&streamed["params"]["solver"], streamed["params"].get("steps")), (&"direct".into(), None));
+    let steps = scratch.json(&format!("fit krr waves.svm --stream --solver cg {options} --model g"));
+    assert!(steps["converged"] == true && number(&steps["params"], "steps") > 1.0, "{steps}");
     let held = scratch.json(&format!("fit krr waves.svm --approach ncr {options} --model m"));
     let score = |model: &str| number(&scratch.json(&format!("predict {model} waves.svm")), "rmse");
     assert!((score("s") - score("m")).abs() < 1e-5 && score("s") < 0.2, "{} {}", score("s"), score("m"));
+    assert!((score("g") - score("m")).abs() < 1e-4, "{} {}", score("g"), score("m"));
     assert_eq!(held["params"]["landmarks"], streamed["params"]["landmarks"]);
     refused(&scratch, "fit krr waves.svm --stream --landmarks 3001 --model x", &["`landmarks` is 3001", "3000"]);
+    refused(
+        &scratch,
+        "fit krr waves.svm --stream --solver lanczos --model x",
+        &["`solver` is lanczos", "direct or cg"],
+    );
     refused(&scratch, "fit krr waves.svm --stream --cv 3 --model x", &["`cv`", "--stream"]);
     refused(&scratch, "fit krr waves.svm --stream --sampler greedy --model x", &["`sampler` is greedy", "uniform"]);
     let tiny = "fit krr waves.svm --stream --landmarks 1000 --memory 10MB --model x";
@@ -206,4 +215,29 @@ fn arrays_are_read_in_passes() {
     assert_eq!(classes["classes"], serde_json::json!(["0", "1"]));
     assert_eq!(text(scratch.ok("predict m x.npy").as_bytes()).lines().count(), 501);
     refused(&scratch, "fit krr x.npy --stream --model z", &["no classes or values"]);
+}
+
+#[test]
+fn the_figures_of_the_paper_are_computed_and_written() {
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path("data/waves")).unwrap();
+    let kinds = |i| {
+        let (a, b, y) = row(i);
+        format!("{a},{b},{}", if y > 1.0 { "high" } else { "low" })
+    };
+    scratch.write("data/waves/data.csv", format!("a,b,kind\n{}", lines(640, kinds)));
+    let json = scratch.json("reproduce nkm-1 --data data --quick --trials 2 --out figures --quiet");
+    let set = &json["sets"][0];
+    let found = set["lines"].as_array().unwrap();
+    // Two machines, eight samplers, two shares, two approaches.
+    assert_eq!((found.len(), &set["rows"], &set["test_rows"]), (64, &512.into(), &128.into()));
+    for line in found {
+        assert!(number(&line["accuracy"], "mean") <= 1.0 && number(&line["error"], "mean") >= 0.0, "{line}");
+        assert!(number(&line["seconds"], "mean") > 0.0, "{line}");
+    }
+    assert!(found.iter().any(|line| line["frontier"] == true));
+    assert!(number(&set["exact"][0], "accuracy") > 0.9, "{}", set["exact"]);
+    assert_eq!(set["files"].as_array().unwrap().len(), 7);
+    assert_eq!(text(&scratch.bytes("figures/waves-lines.csv")).lines().count(), 1 + 2 + 64);
+    assert!(text(&scratch.bytes("figures/waves-krr-error.svg")).starts_with("<svg"));
 }

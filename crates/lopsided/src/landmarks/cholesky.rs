@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 /// Most pivots proposed at once.
 const BLOCK: usize = 64;
 
-/// Pivots of a partial Cholesky factorisation K ≈ F·Fᵀ: each new landmark is one that those before it explain badly.
+/// Pivots of a partial Cholesky factorisation K ≈ F·Fᵀ (\[RPC\]): each new landmark is one that those before it explain badly.
 ///
 /// With the diagonal d of K − F·Fᵀ the next pivot is drawn with probability d_i/Σd (randomly pivoted Cholesky), or is the one
 /// with the largest d_i (greedy).

@@ -12,14 +12,14 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// Up to this many samples the scores are exact.
-const EXACT: usize = 1000;
+const EXACT: usize = 500;
 /// Samples a round of the recursion keeps, in multiples of the landmarks.
 const OVERSAMPLING: usize = 2;
 
 /// Ridge leverage scores ℓ_i = (K·(K + λI)⁻¹)_ii as probabilities: samples without which K cannot be approximated.
 ///
-/// λ = (sum of the eigenvalues after the m-th)/m, so that about m samples matter. Scores are exact up to 1000 samples.
-/// Beyond, recursively: the scores of a random half give a weighted sample S of it, and with its weights w and
+/// λ = (sum of the eigenvalues after the m-th)/m, so that about m samples matter. Scores are exact up to 500 samples.
+/// Beyond, recursively (\[RLS\]): the scores of a random half give a weighted sample S of it, and with its weights w and
 /// M = √w·K_SS·√w the scores of all are ℓ_i ≈ (K_ii − K_iS·√w·(M + λI)⁻¹·√w·K_Si)/λ.
 ///
 /// # Cost

@@ -351,14 +351,22 @@ fn rows_in_passes_give_the_machine_in_memory() {
     let triplets = (0..3000u32).flat_map(|i| (0..4u32).map(move |j| (i, j)));
     let triplets: Vec<(u32, u32, f64)> = triplets.map(|(i, j)| (i, j, x[(i as usize, j as usize)])).collect();
     let stream = RowStream::of_matrix(Csr::from_triplets(3000, 4, &triplets), 700);
-    let machine =
-        StreamedRidge { kernel: spec(), landmarks: 80, penalty: PENALTY, tol: 1e-9, ..StreamedRidge::new("rbf") };
-    let streamed = machine.fit(&stream, &target, &run()).unwrap();
-    assert!(streamed.report().converged, "{:?}", streamed.report());
-    let data = Dataset { y: Some(target), ..Dataset::new(Samples::Dense(x)) };
+    let data = Dataset { y: Some(target.clone()), ..Dataset::new(Samples::Dense(x)) };
     let held = ridge(rbf(), Approximation::new(Approach::Ncr, "uniform", 80)).fit(data.clone(), &run()).unwrap();
-    let (a, b) = (streamed.decision(&data, &run()).unwrap(), held.decision(&data, &run()).unwrap());
-    assert!(close(&a, &b, 1e-6), "{}", (&a - &b).norm_max());
+    let expected = held.decision(&data, &run()).unwrap();
+    for direct in [true, false] {
+        let usual = StreamedRidge::new("rbf");
+        let machine =
+            StreamedRidge { kernel: spec(), landmarks: 80, penalty: PENALTY, tol: 1e-9, direct: Some(direct), ..usual };
+        let streamed = machine.fit(&stream, &target, &run()).unwrap();
+        assert!(streamed.report().converged, "{:?}", streamed.report());
+        let found = streamed.decision(&data, &run()).unwrap();
+        assert!(close(&found, &expected, 1e-6), "{direct}: {}", (&found - &expected).norm_max());
+    }
+    let hasty =
+        StreamedRidge { kernel: spec(), landmarks: 80, steps: 1, direct: Some(false), ..StreamedRidge::new("rbf") };
+    let report = hasty.fit(&stream, &target, &run()).unwrap().report().clone();
+    assert!(!report.converged && report.warnings[0].contains("after 1 steps"), "{report:?}");
 }
 
 fn pca(approximation: Approximation, center: bool) -> KernelPca {

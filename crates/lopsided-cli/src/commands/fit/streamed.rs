@@ -22,6 +22,7 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
     refuse(args)?;
     args.model.as_deref().map_or(Ok(()), output::check)?;
     let svd = estimator::of_machine::<T>(&args.kernel, context)?;
+    direct(&args.solver.solver)?;
     let mut machine = StreamedRidge { kernel: svd.kernel, gamma_factor: svd.gamma_factor, ..StreamedRidge::new("rbf") };
     machine.gamma = if args.kernel.gamma.is_none() { Gamma::Median } else { svd.gamma };
     machine.penalty = args.penalty.unwrap_or(machine.penalty);
@@ -32,6 +33,7 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
     };
     let target = as_asked(target, args.task)?;
     machine.landmarks = landmarks(args, target.known().len())?;
+    machine.direct = direct(&args.solver.solver)?;
     let classes = if let Target::Classes { names, .. } = &target { names.len() } else { 1 };
     check_memory::<T>(&machine, (rows.nrows(), classes, rows.ncols()), context)?;
     let model = machine.fit(&rows, &target, &context.run)?;
@@ -46,6 +48,15 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
     let notes = vec![format!("passes over the file: {}", rows.passes())];
     Summary::of::<T>(args, &model, None, notes).show(context)?;
     Ok(if model.report().converged { Outcome::Done } else { Outcome::NotConverged })
+}
+
+fn direct(solver: &str) -> lopsided::Result<Option<bool>> {
+    match solver {
+        "auto" => Ok(None),
+        "direct" => Ok(Some(true)),
+        "cg" => Ok(Some(false)),
+        other => Err(Error::param("solver", other, "auto, direct or cg with --stream")),
+    }
 }
 
 fn landmarks(args: &FitArgs, known: usize) -> lopsided::Result<usize> {

@@ -1,7 +1,7 @@
 //! Ridge regression on rows that are read in passes and never held.
 
 use super::ridge_model::KernelRidgeModel;
-use super::systems::Centred;
+use super::systems::{Centred, solve};
 use crate::dataset::Target;
 use crate::error::{Error, Result};
 use crate::estimators::FitReport;
@@ -15,7 +15,7 @@ use crate::row_stream::RowStream;
 use crate::samples::{Csr, CsrRef, Samples, SamplesRef};
 use crate::scalar::Scalar;
 use crate::svd::Run;
-use crate::watch::Progress;
+use crate::watch::{Progress, Watch};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -23,20 +23,22 @@ use rayon::prelude::*;
 const STREAM: u64 = 11;
 /// Rows handled as one piece.
 const TILE: usize = 256;
+/// Up to this many landmarks the system is formed.
+const DIRECT: usize = 4096;
 /// Rows with more than this share of their coordinates are handled as dense ones.
 const DENSE: f64 = 0.2;
 
-/// Kernel ridge regression in the span of uniform landmarks, \[NKM\] Eq. (11), by preconditioned conjugate gradients on rows
-/// that are read again for every product.
+/// Kernel ridge regression in the span of uniform landmarks, \[NKM\] Eq. (11), on rows that are read in passes.
 ///
 /// 1. Landmarks are gathered in one pass; K_mm = V·Λ·Vᵀ, A = V·Λ^(−1/2) without directions lost in rounding.
-/// 2. (Aᵀ·K_mn·K_nm·A + λ₀I)·w = Aᵀ·K_mn·y is solved for all targets at once; a product is one pass over the rows.
-/// 3. The preconditioner takes the landmarks for a sample of all rows, K_mn·K_nm ≈ (n/m)·K_mm², which is \[Falkon\]'s; in the
+/// 2. (Aᵀ·K_mn·K_nm·A + λ₀I)·w = Aᵀ·K_mn·y holds for all targets at once. Up to 4096 landmarks the matrix is summed up in
+///    one pass and factored; beyond, conjugate gradients take a pass for each product.
+/// 3. Their preconditioner takes the landmarks for a sample of all rows, K_mn·K_nm ≈ (n/m)·K_mm², which is \[Falkon\]'s; in the
 ///    basis A it is the diagonal matrix (n/m)·Λ + λ₀I.
 ///
 /// # Cost
-/// Memory: three m×m matrices, two numbers for each row and target, and a chunk of rows, whatever their number. Time: a pass
-/// of n·m kernel values for each step, of which a few dozen suffice.
+/// Memory: five m×m matrices, two numbers for each row and target, and a chunk of rows, whatever their number. Time: n·m kernel
+/// values a pass, and n·m² operations at the rate of a matrix product, or as many passes as steps, of which a few dozen suffice.
 #[derive(Clone, Debug)]
 pub struct StreamedRidge {
     /// The kernel; a `gamma` among its parameters wins over [`StreamedRidge::gamma`].
@@ -53,6 +55,8 @@ pub struct StreamedRidge {
     pub tol: f64,
     /// Most steps.
     pub steps: usize,
+    /// Whether the system is formed and factored; `None`: up to 4096 landmarks.
+    pub direct: Option<bool>,
 }
 
 impl StreamedRidge {
@@ -66,6 +70,7 @@ impl StreamedRidge {
             penalty: 1.0,
             tol: 1e-6,
             steps: 200,
+            direct: None,
         }
     }
 
@@ -87,7 +92,9 @@ impl StreamedRidge {
         let at = self.at_landmarks(rows, &known.rows, run)?;
         let centred = Centred::of(known.y.as_ref(), None);
         let normal = Normal::new(rows, &known.rows, at, self.penalty, run)?;
-        let (w, steps, residual) = normal.solve(&centred.y, self)?;
+        let direct = self.direct.unwrap_or(self.landmarks <= DIRECT);
+        let (w, steps, residual) =
+            if direct { (normal.factored(&centred.y)?, 0, 0.0) } else { normal.solve(&centred.y, self)? };
         let mut functions = normal.functions(w.as_ref());
         functions.bias = centred.means;
         let report = self.report(&functions.kernel, known.rows.len(), steps, residual);
@@ -147,7 +154,9 @@ impl StreamedRidge {
         params.insert("approach".into(), "ncr".into());
         params.insert("landmarks".into(), self.landmarks.into());
         params.insert("sampler".into(), "uniform".into());
-        params.insert("steps".into(), steps.into());
+        let solver = if steps == 0 { "direct" } else { "cg" };
+        params.insert("solver".into(), solver.into());
+        params.extend((steps > 0).then(|| ("steps".to_string(), steps.into())));
         let converged = residual <= self.tol;
         let mut warnings = Vec::new();
         if !converged {
@@ -189,6 +198,27 @@ impl<'a, T: Scalar> Normal<'a, T> {
 
     fn functions(&self, w: MatRef<'_, f64>) -> KernelFunctions<T> {
         self.at.functions(linalg::mul(self.a.as_ref(), w))
+    }
+
+    /// Step 2 by one pass and a Cholesky factor.
+    fn factored(&self, y: &Mat<f64>) -> Result<Mat<f64>> {
+        let m = self.at.gram.nrows();
+        let (mut gram, mut cross) = (Mat::<f64>::zeros(m, m), Mat::zeros(m, y.ncols()));
+        self.for_each_part("normal equations", &self.run.watch, |first, samples| {
+            let k = self.anchors.anchors.values(&self.anchors.kernel, samples, self.run)?;
+            gram.as_mut().par_col_chunks_mut(TILE).enumerate().for_each(|(at, out)| {
+                // Only on and below the diagonal.
+                let (start, width) = (at * TILE, out.ncols());
+                let left = k.as_ref().subcols(start, m - start);
+                linalg::gemm(out.subrows_mut(start, m - start), left.transpose(), left.subcols(0, width), 1.0);
+            });
+            cross += linalg::transpose_mul(k.as_ref(), y.as_ref().subrows(first, k.nrows()));
+            Ok(())
+        })?;
+        let whole = Mat::from_fn(m, m, |i, j| if i < j { gram[(j, i)] } else { gram[(i, j)] });
+        let image = linalg::mul(whole.as_ref(), self.a.as_ref());
+        let system = linalg::transpose_mul(self.a.as_ref(), image.as_ref());
+        solve(system, 1.0 / self.ridge, linalg::transpose_mul(self.a.as_ref(), cross.as_ref()))
     }
 
     /// Step 3: conjugate gradients, each target with its own step lengths; steps taken and the largest relative residual.
@@ -264,20 +294,30 @@ impl<'a, T: Scalar> Normal<'a, T> {
     ) -> Result<Mat<f64>> {
         let kernel = self.anchors.kernel.build::<T>()?;
         let mut sum = Mat::zeros(self.at.gram.nrows(), targets);
-        let mut done = 0;
-        let watch = self.run.watch.silent();
-        self.rows.for_each_chunk(stage, &watch, |start, chunk| {
-            let end = self.known[done..].partition_point(|row| *row < start + chunk.nrows()) + done;
-            let here: Vec<usize> = self.known[done..end].iter().map(|row| row - start).collect();
-            let samples =
-                if here.len() == chunk.nrows() { as_samples(chunk) } else { as_samples(chunk.select(&here).as_ref()) };
-            for piece in self.pieces(&*kernel, samples.as_ref(), done, &part)? {
-                sum += piece;
-            }
-            done = end;
+        self.for_each_part(stage, &self.run.watch.silent(), |first, samples| {
+            self.pieces(&*kernel, samples, first, &part)?.iter().for_each(|piece| sum += piece);
             Ok(())
         })?;
         Ok(sum)
+    }
+
+    /// Shows the known rows of every chunk with the number of the first among them.
+    fn for_each_part(
+        &self,
+        stage: &'static str,
+        watch: &Watch,
+        mut visit: impl FnMut(usize, SamplesRef<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        let mut done = 0;
+        self.rows.for_each_chunk(stage, watch, |start, chunk| {
+            let end = self.known[done..].partition_point(|row| *row < start + chunk.nrows()) + done;
+            let here: Vec<usize> = self.known[done..end].iter().map(|row| row - start).collect();
+            let all = here.len() == chunk.nrows();
+            let samples = if all { as_samples(chunk) } else { as_samples(chunk.select(&here).as_ref()) };
+            visit(done, samples.as_ref())?;
+            done = end;
+            Ok(())
+        })
     }
 
     fn pieces(

@@ -28,10 +28,12 @@ pub(super) const MAX_ROWS: usize = 2500;
 const MIN_ROWS: usize = 500;
 /// Landmarks as shares of the training samples.
 const RATIOS: [f64; 6] = [0.01, 0.02, 0.04, 0.06, 0.08, 0.1];
+/// The same for a quick look.
+const FEW_RATIOS: [f64; 2] = [0.02, 0.1];
 /// Penalties to choose from.
-const PENALTIES: [&str; 4] = ["0.1", "1", "10", "100"];
-/// Share of landmarks while kernel and penalty are chosen.
-const TUNING: f64 = 0.05;
+const PENALTIES: [&str; 5] = ["0.1", "1", "10", "100", "1000"];
+/// Most rows while kernel and penalty are chosen.
+const TUNING: usize = 1200;
 /// Share of the rows that are tested on where a set has no test part.
 const TEST: f64 = 0.2;
 
@@ -102,7 +104,7 @@ pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Re
     for (name, comparison) in &machines {
         exact.push(exact_machine(name, comparison, &split, &context.run)?);
         for sampler in samplers::<f64>().iter().map(|entry| entry.name) {
-            for ratio in RATIOS {
+            for &ratio in if settings.quick { &FEW_RATIOS[..] } else { &RATIOS } {
                 lines.extend(trials((name, comparison), (sampler, ratio), &split, settings, context)?);
             }
             tell(context, &format!("{}: {name} with {sampler} ({:.0} s)", folder.name, start.elapsed().as_secs_f64()));
@@ -177,16 +179,17 @@ fn scaled(split: Split) -> Split {
     Split { train: Dataset { x: part(0, n), ..split.train }, test: Dataset { x: part(n, m), ..split.test } }
 }
 
-/// Bandwidth and penalty by cross-validation of LLA with uniform landmarks.
+/// Bandwidth and penalty by cross-validation of the exact machine.
 fn tuned(train: &Dataset<f64>, settings: &Settings, run: &Run) -> Result<(KernelRidge, Vec<(String, String)>)> {
+    let n = train.x.count();
+    let (rows, _) = divide(n, TUNING as f64 / n as f64, run.seed);
+    let machine =
+        KernelRidge::new(KernelSvd::new("rbf").with_gamma(Gamma::Median)).with_approximation(Approximation::exact());
     let folds = settings.folds.min(3);
-    let count = (TUNING * train.x.count() as f64) as usize;
-    let approximation = Approximation::new(Approach::Lla, "uniform", count.max(1));
-    let machine = KernelRidge::new(KernelSvd::new("rbf").with_gamma(Gamma::Median)).with_approximation(approximation);
     let factors = settings.factors.iter().map(ToString::to_string).collect();
     let penalties = PENALTIES.map(String::from).to_vec();
     let search = Search { folds, grid: vec![("gamma-factor".into(), factors), ("penalty".into(), penalties)] };
-    let (_, tuning) = search.run::<f64>(&machine, train, run)?;
+    let (_, tuning) = search.run::<f64>(&machine, &train.rows(&rows), run)?;
     let point: Vec<(String, String)> = tuning.best.params.into_iter().collect();
     Ok((machine.at(&point)?, point))
 }
