@@ -53,7 +53,11 @@ const DESCRIBING: [Line; 5] = [
         &["row-clusters"],
     ),
     ("pca", "principal components of the rows (command: reproduce)", &["rank", "solver"]),
-    ("kpca", "kernel principal components of the rows (command: reproduce)", &["rank", "kernel", "solver"]),
+    (
+        "kpca",
+        "kernel principal components of the rows, exact or by landmarks (commands: fit, transform)",
+        &["rank", "kernel", "approach", "sampler", "landmarks", "nystrom", "truncate"],
+    ),
     ("linear-svd", "X = U Σ Vᵀ of the data matrix itself (command: reproduce)", &["rank", "solver"]),
     ("hope", "U √Σ and V √Σ of the Katz proximity (I - βA)⁻¹ βA (command: reproduce)", &["rank", "beta", "solver"]),
 ];

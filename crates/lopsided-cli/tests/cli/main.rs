@@ -10,6 +10,7 @@ mod interrupt;
 mod kl;
 mod learned;
 mod links;
+mod machines;
 mod other_commands;
 mod real_data;
 mod reproduce;

@@ -14,6 +14,7 @@ mod learned_compat;
 pub mod linear;
 pub(crate) mod moments;
 mod new_values;
+mod nystrom_machine;
 pub(crate) mod scoring;
 mod streamed;
 mod svd_predictor;
@@ -26,6 +27,10 @@ pub use kernel_machine::{ClassWeight, KernelLogistic, KernelMachineModel, Svm, S
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
+pub use nystrom_machine::{
+    Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel,
+    SolutionErrors, StreamedRidge,
+};
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
@@ -148,6 +153,7 @@ pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
         kernel_machine::svm_entry(),
         kernel_machine::nu_entry(),
         kernel_machine::logistic_entry(),
+        nystrom_machine::ridge_entry(),
     ]
 }
 

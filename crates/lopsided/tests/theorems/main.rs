@@ -14,6 +14,7 @@ mod model;
 mod naive;
 mod nu_svm;
 mod nystrom;
+mod nystrom_machine;
 mod operators;
 mod predictor;
 mod real_data;

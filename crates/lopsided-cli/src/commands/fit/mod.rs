@@ -1,6 +1,10 @@
 //! `lopsided fit`: learns to predict, and writes the model.
 
+mod errors;
 mod grid;
+mod kpca;
+mod ridge;
+mod streamed;
 mod summary;
 
 use super::Outcome;
@@ -30,13 +34,28 @@ pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
-    let svd = estimator::from_args::<T>(&args.kernel, &args.solver, context)?;
+    match args.estimator.as_str() {
+        "kpca" => return kpca::fit::<T>(args, context),
+        ridge::NAME if args.landmarks.stream => return streamed::fit::<T>(args, context),
+        _ => {}
+    }
+    let is_ridge = args.estimator == ridge::NAME;
+    let svd = if is_ridge {
+        estimator::of_machine::<T>(&args.kernel, context)?
+    } else {
+        refuse_machine_options(args)?;
+        estimator::from_args::<T>(&args.kernel, &args.solver, context)?
+    };
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");
     let Labelled { data, target, mut notes } = labelled::load::<T>(args, &context.run)?;
     let recipe = recipe(args, svd, &data)?;
     let search = args.cv.map(|folds| Search { folds, grid: grid::of(args, &recipe, &data, folds) });
-    let estimator = build::<T>(args, recipe.clone())?;
+    let machine = is_ridge.then(|| ridge::machine(args, &recipe, &data)).transpose()?;
+    let estimator: Box<dyn Estimator<T>> = match &machine {
+        Some(machine) => Box::new(machine.clone()),
+        None => build::<T>(args, recipe.clone())?,
+    };
     context.line.stage("planning");
     if args.dry_run {
         let plan = estimator.plan(&data, &context.run).map_err(with_hint)?;
@@ -45,7 +64,23 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;
-    finish(args, &*estimator, tuning, Labelled { data, target, notes }, context)
+    let errors = match &machine {
+        Some(machine) if args.landmarks.errors => {
+            Some(ridge::errors(machine, tuning.as_ref(), &data, context).map_err(with_hint)?)
+        }
+        _ => None,
+    };
+    finish(args, &*estimator, (tuning, errors), Labelled { data, target, notes }, context)
+}
+
+/// Says so where landmarks have no meaning.
+fn refuse_machine_options(args: &FitArgs) -> lopsided::Result<()> {
+    match args.landmarks.first_given() {
+        Some(name) => {
+            Err(Error::param(name, "given", format!("left out for `{}`: krr and kpca have it", args.estimator)))
+        }
+        None => Ok(()),
+    }
 }
 
 fn recipe<T: Scalar>(args: &FitArgs, mut svd: KernelSvd, data: &Dataset<T>) -> Result<Recipe> {
@@ -94,7 +129,7 @@ fn tuned<T: Scalar>(
 fn finish<T: Scalar>(
     args: &FitArgs,
     estimator: &dyn Estimator<T>,
-    tuning: Option<Tuning>,
+    (tuning, errors): (Option<Tuning>, Option<errors::Errors>),
     labelled: Labelled<T>,
     context: &Context,
 ) -> Result<Outcome> {
@@ -113,6 +148,7 @@ fn finish<T: Scalar>(
     }
     let mut summary = Summary::of(args, &*model, tuning, notes);
     summary.train_score = train_score;
+    summary.errors = errors;
     summary.show(context)?;
     Ok(if model.report().converged { Outcome::Done } else { Outcome::NotConverged })
 }
