@@ -3,8 +3,8 @@
 mod bicluster;
 mod fit;
 mod groups;
-mod links;
 mod landmarks;
+mod links;
 mod machine;
 mod reproduce;
 
