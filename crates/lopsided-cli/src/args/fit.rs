@@ -106,6 +106,7 @@ const FIT_HELP: &str = "Examples:
   lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
       --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 --model flowers.model
   lopsided fit svm flowers.csv --target species --kernel rbf --multi-class ovo --probability --model flowers.model
+  lopsided fit svm flowers.csv --target species --approach lla --landmarks 50 --cv 5 --grid penalty=1,10 --model flowers.model
   lopsided fit krr flowers.csv --target species --approach gsa --sampler rpcholesky --landmarks 50 --model flowers.model
   lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 --model huge.model
   lopsided fit kpca flowers.csv --target species --rank 5 --model flowers.model
@@ -162,7 +163,7 @@ fn names() -> PossibleValuesParser {
 
 fn grid_line(text: &str) -> Result<(String, Vec<String>), String> {
     let known = || {
-        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|entry| entry.settings).copied().collect();
+        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|entry| entry.settings.concat()).collect();
         all.sort_unstable();
         all.dedup();
         format!("a setting and its values are expected, such as penalty=1,10,100; settings: {}", all.join(", "))

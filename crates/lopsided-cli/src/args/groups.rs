@@ -150,7 +150,7 @@ pub(crate) struct KernelArgs {
 }
 
 /// What is computed and how.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Computation")]
 pub(crate) struct SolverArgs {
     /// Number of components; 16 by default (`bicluster`: 20, `fit`: 100, `links`: 64), fewer where the data have fewer samples.

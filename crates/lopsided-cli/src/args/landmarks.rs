@@ -3,11 +3,12 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Landmarks of krr and kpca; their sampler is `--sampler`.
+/// Landmarks of svm, nu-svm, logistic, krr and kpca; their sampler is `--sampler`.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Landmarks of krr and kpca")]
+#[command(next_help_heading = "Landmarks of svm, nu-svm, logistic, krr and kpca")]
 pub(crate) struct LandmarkArgs {
-    /// How landmarks enter: exact (not at all), lla, gsa or ncr. Default: exact up to 4000 samples without landmarks, else lla.
+    /// How landmarks enter: exact (not at all), lla, gsa or, for krr and kpca, ncr. Default: lla where anything else is said about
+    /// landmarks, and for krr and kpca beyond 4000 samples; else exact.
     #[arg(long, value_name = "NAME")]
     approach: Option<String>,
     /// Number of landmarks. Default: 1000, or all samples where there are fewer.
@@ -22,10 +23,7 @@ pub(crate) struct LandmarkArgs {
     /// Keep so many directions of the span.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     truncate: Option<String>,
-    /// Weight of each sample in krr, `id,weight`; samples that are not named have weight 1.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) sample_weights: Option<PathBuf>,
-    /// Compare with the exact machine: distance of the solutions, norms of K - K̃.
+    /// Compare with the exact machine, not for logistic: distance of the solutions, norms of K - K̃.
     #[arg(long)]
     pub(crate) errors: bool,
     /// Read an svmlight or .npy file in passes and never hold it: krr with uniform landmarks, by --solver direct (one pass, up to
@@ -46,14 +44,9 @@ impl LandmarkArgs {
         all.into_iter().filter_map(|(name, value)| value.clone().map(|value| (name.into(), value)))
     }
 
-    /// The first option that only krr and kpca have.
+    /// The first option that means nothing without landmarks.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let files = [
-            ("landmark-ids", self.landmark_ids.is_some()),
-            ("sample-weights", self.sample_weights.is_some()),
-            ("errors", self.errors),
-            ("stream", self.stream),
-        ];
+        let files = [("stream", self.stream), ("landmark-ids", self.landmark_ids.is_some()), ("errors", self.errors)];
         files.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 }

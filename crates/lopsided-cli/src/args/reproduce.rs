@@ -104,7 +104,7 @@ pub(crate) enum PaperTable {
     /// Tables classified with the SNE and T kernels, AsKLS Table 4.
     #[value(name = "askls-4")]
     Askls4,
-    /// Approximate ridge regression and principal components against the exact ones, \[NKM\] Figures 1 and 2.
+    /// Approximate support vector machines, ridge regression and principal components against the exact ones, \[NKM\] Figures 1 and 2.
     #[value(name = "nkm-1")]
     Nkm1,
 }

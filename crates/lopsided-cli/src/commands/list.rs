@@ -13,7 +13,7 @@ use lopsided::svd::solvers;
 use serde_json::{Value, json};
 
 /// Name, one line about it, names of its parameters.
-type Line = (&'static str, &'static str, &'static [&'static str]);
+type Line = (&'static str, &'static str, Vec<&'static str>);
 
 /// Prints the members of a family.
 pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<Outcome> {
@@ -42,11 +42,12 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
 
 fn estimator_lines() -> Vec<Line> {
     let predicting = estimators::<f64>();
-    predicting.iter().map(|entry| (entry.name, entry.about, entry.settings)).chain(DESCRIBING).collect()
+    let describing = DESCRIBING.map(|(name, about, params)| (name, about, params.to_vec()));
+    predicting.iter().map(|entry| (entry.name, entry.about, entry.settings.concat())).chain(describing).collect()
 }
 
 /// Estimators that predict nothing, or only inside `reproduce`.
-const DESCRIBING: [Line; 5] = [
+const DESCRIBING: [(&str, &str, &[&str]); 5] = [
     (
         "bicluster",
         "k-means on both sides of a kernel SVD of a matrix: clusters of rows and of columns (command: bicluster)",
@@ -63,7 +64,7 @@ const DESCRIBING: [Line; 5] = [
 ];
 
 fn lines<B: ?Sized>(entries: &[Entry<B>]) -> Vec<Line> {
-    entries.iter().map(|entry| (entry.name, entry.about, entry.params)).collect()
+    entries.iter().map(|entry| (entry.name, entry.about, entry.params.to_vec())).collect()
 }
 
 fn table(lines: &[Line]) -> String {

@@ -8,6 +8,7 @@ mod fit;
 mod graph_kernels;
 mod interrupt;
 mod kl;
+mod landmarks;
 mod learned;
 mod links;
 mod machines;

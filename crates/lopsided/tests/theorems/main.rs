@@ -9,6 +9,7 @@ mod graph_kernels;
 mod kernel_machines;
 mod kernels;
 mod kl;
+mod landmark_machines;
 mod linear_machines;
 mod model;
 mod naive;

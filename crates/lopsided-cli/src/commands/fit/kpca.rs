@@ -1,7 +1,6 @@
 //! `fit kpca`: kernel principal components of a table.
 
-use super::errors::Errors;
-use super::{ridge, with_hint};
+use super::{errors, landmarks, with_hint};
 use crate::args::FitArgs;
 use crate::commands::Outcome;
 use crate::commands::embed::summary::DryRun;
@@ -10,7 +9,7 @@ use crate::context::Context;
 use crate::{estimator, input, memory, output, talk};
 use anyhow::Result;
 use lopsided::error::bytes;
-use lopsided::estimators::KernelPca;
+use lopsided::estimators::{Approximation, KernelPca, MachineErrors};
 use lopsided::io::{Input, read};
 use lopsided::kernel::Gamma;
 use lopsided::{Dataset, Error, Scalar};
@@ -30,7 +29,7 @@ struct Summary {
     n_train: usize,
     variances: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    errors: Option<Errors>,
+    errors: Option<MachineErrors>,
     warnings: Vec<String>,
     precision: &'static str,
     model: Option<PathBuf>,
@@ -53,7 +52,10 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
         svd.gamma = Gamma::Median;
     }
     svd.rank = args.solver.rank.unwrap_or(RANK.min(data.x.count()));
-    let approximation = ridge::approximation(args, &data)?;
+    let mut approximation = Approximation::default();
+    for (name, value) in landmarks::given(args, &data)? {
+        approximation.set(&name, &value)?;
+    }
     let machine = KernelPca { svd, approximation, center: !args.kernel.no_center };
     if args.dry_run {
         let plan = machine.plan(&data, &context.run).map_err(with_hint)?;
@@ -74,7 +76,7 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
         params: model.params,
         n_train: model.n_train,
         variances: model.variances,
-        errors: errors.map(|(solution, gram)| Errors::new(Some(solution), gram)),
+        errors: errors.map(|(solution, gram)| MachineErrors { solution: Some(solution), gram }),
         warnings: table.notes,
         precision: T::NAME,
         model: args.model.clone(),
@@ -93,7 +95,7 @@ fn refuse(args: &FitArgs) -> lopsided::Result<()> {
         ("labels", args.graph.labels.is_some()),
         ("train-ids", args.train_ids.is_some()),
         ("cols", args.cols.is_some()),
-        ("sample-weights", args.landmarks.sample_weights.is_some()),
+        ("weights", args.machine.weights.is_some()),
         ("stream", args.landmarks.stream),
     ];
     match meaningless.iter().find(|(_, given)| *given) {
@@ -119,7 +121,7 @@ impl Summary {
             ("settings", params.join(", ")),
             ("variances", talk::first_values(&self.variances)),
         ];
-        lines.extend(self.errors.iter().flat_map(Errors::lines));
+        lines.extend(self.errors.iter().flat_map(errors::lines));
         lines.push(("cost", format!("{:.2} s", self.seconds)));
         lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
         lines.extend(self.model.as_ref().map(|path| ("written", path.display().to_string())));

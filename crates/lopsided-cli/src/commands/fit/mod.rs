@@ -3,18 +3,18 @@
 mod errors;
 mod grid;
 mod kpca;
-mod ridge;
+mod landmarks;
 mod streamed;
 mod summary;
 
 use super::Outcome;
 use super::embed::summary::DryRun;
-use crate::args::{FitArgs, Precision};
+use crate::args::{FitArgs, Precision, SolverArgs};
 use crate::context::Context;
 use crate::labelled::{self, Labelled};
 use crate::{estimator, input, output};
 use anyhow::Result;
-use lopsided::estimators::{Estimator, Recipe, estimators, score};
+use lopsided::estimators::{Estimator, MachineErrors, Recipe, estimators, score};
 use lopsided::kernel::Gamma;
 use lopsided::tasks::{Search, Tuning};
 use lopsided::{Compat, Dataset, Error, KernelSvd, Scalar};
@@ -36,26 +36,19 @@ pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
 fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     match args.estimator.as_str() {
         "kpca" => return kpca::fit::<T>(args, context),
-        ridge::NAME if args.landmarks.stream => return streamed::fit::<T>(args, context),
-        _ => {}
+        "krr" if args.landmarks.stream => return streamed::fit::<T>(args, context),
+        _ => landmarks::refuse(args)?,
     }
-    let is_ridge = args.estimator == ridge::NAME;
-    let svd = if is_ridge {
-        estimator::of_machine::<T>(&args.kernel, context)?
-    } else {
-        refuse_machine_options(args)?;
-        estimator::from_args::<T>(&args.kernel, &args.solver, context)?
-    };
+    // Landmarks of a machine are not those of a solver.
+    let sampler = args.solver.sampler.clone().filter(|_| !landmarks::of(args));
+    let solver = SolverArgs { sampler, ..args.solver.clone() };
+    let svd = estimator::from_args::<T>(&args.kernel, &solver, context)?;
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");
     let Labelled { data, target, mut notes } = labelled::load::<T>(args, &context.run)?;
     let recipe = recipe(args, svd, &data)?;
     let search = args.cv.map(|folds| Search { folds, grid: grid::of(args, &recipe, &data, folds) });
-    let machine = is_ridge.then(|| ridge::machine(args, &recipe, &data)).transpose()?;
-    let estimator: Box<dyn Estimator<T>> = match &machine {
-        Some(machine) => Box::new(machine.clone()),
-        None => build::<T>(args, recipe.clone())?,
-    };
+    let estimator = build(args, recipe.clone(), &data)?;
     context.line.stage("planning");
     if args.dry_run {
         let plan = estimator.plan(&data, &context.run).map_err(with_hint)?;
@@ -64,23 +57,8 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;
-    let errors = match &machine {
-        Some(machine) if args.landmarks.errors => {
-            Some(ridge::errors(machine, tuning.as_ref(), &data, context).map_err(with_hint)?)
-        }
-        _ => None,
-    };
+    let errors = if args.landmarks.errors { landmarks::errors(args, &*estimator, &data, context)? } else { None };
     finish(args, &*estimator, (tuning, errors), Labelled { data, target, notes }, context)
-}
-
-/// Says so where landmarks have no meaning.
-fn refuse_machine_options(args: &FitArgs) -> lopsided::Result<()> {
-    match args.landmarks.first_given() {
-        Some(name) => {
-            Err(Error::param(name, "given", format!("left out for `{}`: krr and kpca have it", args.estimator)))
-        }
-        None => Ok(()),
-    }
 }
 
 fn recipe<T: Scalar>(args: &FitArgs, mut svd: KernelSvd, data: &Dataset<T>) -> Result<Recipe> {
@@ -102,7 +80,7 @@ fn recipe<T: Scalar>(args: &FitArgs, mut svd: KernelSvd, data: &Dataset<T>) -> R
     Ok(Recipe { svd, compat })
 }
 
-fn build<T: Scalar>(args: &FitArgs, recipe: Recipe) -> Result<Box<dyn Estimator<T>>> {
+fn build<T: Scalar>(args: &FitArgs, recipe: Recipe, data: &Dataset<T>) -> Result<Box<dyn Estimator<T>>> {
     let unknown = || Error::Unknown {
         kind: "estimator",
         name: args.estimator.clone(),
@@ -110,7 +88,8 @@ fn build<T: Scalar>(args: &FitArgs, recipe: Recipe) -> Result<Box<dyn Estimator<
     };
     let entry = estimators::<T>().into_iter().find(|entry| entry.name == args.estimator).ok_or_else(unknown)?;
     let penalty = args.penalty.iter().map(|p| ("penalty".into(), p.to_string()));
-    let given: Vec<(String, String)> = penalty.chain(args.coupled.given()).chain(args.machine.given()).collect();
+    let mut given: Vec<(String, String)> = penalty.chain(args.coupled.given()).chain(args.machine.given()).collect();
+    given.extend(landmarks::given(args, data)?);
     Ok((entry.build)(recipe).with(&given)?)
 }
 
@@ -129,7 +108,7 @@ fn tuned<T: Scalar>(
 fn finish<T: Scalar>(
     args: &FitArgs,
     estimator: &dyn Estimator<T>,
-    (tuning, errors): (Option<Tuning>, Option<errors::Errors>),
+    (tuning, errors): (Option<Tuning>, Option<MachineErrors>),
     labelled: Labelled<T>,
     context: &Context,
 ) -> Result<Outcome> {

@@ -1,11 +1,11 @@
 //! What `fit` tells about its work.
 
-use super::errors::Errors;
+use super::errors;
 use crate::args::FitArgs;
 use crate::context::Context;
 use crate::{memory, talk};
 use lopsided::error::bytes;
-use lopsided::estimators::{Answer, FitReport, Model};
+use lopsided::estimators::{Answer, FitReport, MachineErrors, Model};
 use lopsided::tasks::{Tried, Tuning};
 use lopsided::{Result, Scalar};
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub(super) struct Summary {
     cv: Option<Tuning>,
     condition: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) errors: Option<Errors>,
+    pub(super) errors: Option<MachineErrors>,
     converged: bool,
     warnings: Vec<String>,
     precision: &'static str,
@@ -100,7 +100,7 @@ impl Summary {
             lines.push(("cross-validation", format!("{score} with {}", settings(&cv.best.params))));
         }
         lines.extend(self.train_score.map(|score| ("on training data", format!("{} {score:.4}", self.measure))));
-        lines.extend(self.errors.iter().flat_map(Errors::lines));
+        lines.extend(self.errors.iter().flat_map(errors::lines));
         lines.extend(self.condition.map(|condition| ("condition", format!("{condition:.1e}"))));
         if !self.converged {
             lines.push(("solver", "NOT converged to the tolerance".into()));

@@ -18,6 +18,10 @@ const EXACT: usize = 4000;
 /// Landmarks unless a number is given.
 const LANDMARKS: usize = 1000;
 
+/// Settings that [`Approximation::set`] knows.
+pub(in crate::estimators) const APPROXIMATION_SETTINGS: [&str; 6] =
+    ["approach", "sampler", "landmarks", "landmark-rows", "nystrom", "truncate"];
+
 /// How landmarks enter a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -85,9 +89,20 @@ impl Approximation {
 
     /// The approach for so many samples.
     pub fn approach_for(&self, samples: usize) -> Approach {
-        let asked = self.landmarks.is_some() || self.own.is_some() || self.basis != NystromBasis::default();
-        let default = if samples <= EXACT && !asked { Approach::Exact } else { Approach::Lla };
+        let default = if samples <= EXACT && !self.asked_for() { Approach::Exact } else { Approach::Lla };
         self.approach.unwrap_or(default)
+    }
+
+    /// The same with the approach of machines that are exact for any number of samples unless landmarks are asked for.
+    pub fn settled(&self) -> Self {
+        let default = if self.asked_for() { Approach::Lla } else { Approach::Exact };
+        Approximation { approach: Some(self.approach.unwrap_or(default)), ..self.clone() }
+    }
+
+    /// Whether anything about landmarks is said.
+    fn asked_for(&self) -> bool {
+        let unsaid = Approximation { approach: self.approach, ..Approximation::default() };
+        *self != unsaid
     }
 
     /// The number of landmarks among so many samples.
@@ -103,7 +118,7 @@ impl Approximation {
     }
 
     /// What contradicts itself is refused before any work.
-    pub(super) fn check(&self, samples: usize) -> Result<()> {
+    pub(in crate::estimators) fn check(&self, samples: usize) -> Result<()> {
         landmarks::sampler::<f64>(&self.sampler, &Params::default())?;
         let approach = self.approach_for(samples);
         if approach == Approach::Ncr && self.basis != NystromBasis::default() {
@@ -133,7 +148,7 @@ impl Approximation {
             "landmarks" => self.landmarks = Some(number(value)?),
             "landmark-rows" => {
                 let row = |text: &str| text.trim().parse().map_err(|_| Error::param(setting, text, "a row number"));
-                self.own = Some(value.split(',').map(row).collect::<Result<_>>()?);
+                self.own = Some(value.split_terminator(',').map(row).collect::<Result<_>>()?);
             }
             "nystrom" => self.basis.method = value.parse()?,
             "truncate" => self.basis.truncate = Some(number(value)?),
@@ -143,7 +158,12 @@ impl Approximation {
     }
 
     /// What a fit would cost; one of n samples.
-    pub(super) fn plan<T: Scalar>(&self, kernel: KernelSpec, x: SamplesRef<'_, T>, n: usize) -> Result<Plan> {
+    pub(in crate::estimators) fn plan<T: Scalar>(
+        &self,
+        kernel: KernelSpec,
+        x: SamplesRef<'_, T>,
+        n: usize,
+    ) -> Result<Plan> {
         let approach = self.approach_for(n);
         let m = match (&self.own, approach) {
             (_, Approach::Exact) => n,
@@ -173,7 +193,7 @@ impl Approximation {
     }
 
     /// What a report says, for so many samples and landmarks found.
-    pub(super) fn params(&self, samples: usize, landmarks: Option<usize>) -> BTreeMap<String, Value> {
+    pub(in crate::estimators) fn params(&self, samples: usize, landmarks: Option<usize>) -> BTreeMap<String, Value> {
         let mut out = BTreeMap::from([("approach".to_string(), self.approach_for(samples).to_string().into())]);
         let Some(landmarks) = landmarks else { return out };
         out.insert("landmarks".into(), landmarks.into());

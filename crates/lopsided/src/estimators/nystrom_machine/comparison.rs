@@ -6,6 +6,7 @@ use super::ridge::KernelRidge;
 use super::systems::{Centred, solve_exact, solve_features};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::estimators::kernel_machine::{Labelled, Space, Svm};
 use crate::linalg;
 use crate::lowrank::KernelFunctions;
 use crate::operator::{Centered, DenseOperator, Means, materialize};
@@ -24,6 +25,7 @@ pub struct Comparison<T> {
     k: Mat<f64>,
     /// α̃.
     exact: Mat<f64>,
+    exact_bias: Vec<f64>,
     machine: Machine,
     /// Seconds that K and the exact solution took.
     pub exact_seconds: f64,
@@ -32,6 +34,7 @@ pub struct Comparison<T> {
 enum Machine {
     Ridge { penalty: f64, y: Centred },
     Pca { rank: usize, center: bool },
+    Svm { machine: Box<Svm>, samples: Labelled },
 }
 
 /// Both approximate machines with the same landmarks.
@@ -65,8 +68,23 @@ impl<T: Scalar> Comparison<T> {
         let k = problem.gram(run)?;
         let y = Centred::of(known.y.as_ref(), None);
         let exact = solve_exact(k.clone(), machine.penalty, y.y.clone(), None)?;
-        let machine = Machine::Ridge { penalty: machine.penalty, y };
-        Ok(Comparison { problem, k, exact, machine, exact_seconds: start.elapsed().as_secs_f64() })
+        let (exact_bias, machine) = (y.means.clone(), Machine::Ridge { penalty: machine.penalty, y });
+        Ok(Comparison { problem, k, exact, exact_bias, machine, exact_seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// A C-SVM or ν-SVM on the rows with a class: a function for each class or pair of classes. Eq. (15), (16) and (19) say
+    /// nothing about the loss, so that they hold; that of a ν-SVM is scaled to be ±1 at its margins.
+    ///
+    /// # Errors
+    /// Those of the exact machine.
+    pub fn svm(machine: &Svm, data: &Dataset<T>, run: &Run) -> Result<Self> {
+        let start = Instant::now();
+        let (problem, samples) = machine.comparable(data, run)?;
+        let k = problem.gram(run)?;
+        let learned = machine.learn(&samples.task(Space::Kernel(&DenseOperator::Borrowed(k.as_ref()))), run)?;
+        let (exact, exact_bias) = (learned.coefficients, learned.bias);
+        let machine = Machine::Svm { machine: Box::new(machine.clone()), samples };
+        Ok(Comparison { problem, k, exact, exact_bias, machine, exact_seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Kernel principal components of all rows.
@@ -86,7 +104,8 @@ impl<T: Scalar> Comparison<T> {
         let values = pca::nonzero(svd.sigma, T::eps() * k.nrows() as f64);
         let exact = Mat::from_fn(k.nrows(), values.len(), |i, j| svd.u[(i, j)] / values[j].sqrt());
         let machine = Machine::Pca { rank: values.len(), center: machine.center };
-        Ok(Comparison { problem, k, exact, machine, exact_seconds: start.elapsed().as_secs_f64() })
+        let exact_bias = vec![0.0; exact.ncols()];
+        Ok(Comparison { problem, k, exact, exact_bias, machine, exact_seconds: start.elapsed().as_secs_f64() })
     }
 
     /// What the exact machine learned.
@@ -94,7 +113,7 @@ impl<T: Scalar> Comparison<T> {
     /// # Errors
     /// [`Error::Interrupted`].
     pub fn exact(&self, run: &Run) -> Result<KernelFunctions<T>> {
-        self.finished(self.problem.over_samples(self.exact.clone()), run)
+        self.finished(self.problem.over_samples(self.exact.clone()), &self.exact_bias, run)
     }
 
     /// Both approximate machines; the approach itself is not looked at.
@@ -109,14 +128,14 @@ impl<T: Scalar> Comparison<T> {
         if let Machine::Pca { center: true, .. } = self.machine {
             pca::center_columns(&mut features);
         }
-        let w = self.linear_machine(&features)?;
+        let (w, bias) = self.linear_machine(&features, run)?;
         let lla = map.combined(w.as_ref());
         let lla_seconds = start.elapsed().as_secs_f64();
         let alpha = linalg::mul(pseudo_inverse(features.as_ref())?.as_ref(), w.as_ref());
         let gsa = self.problem.over_samples(alpha.clone());
         let gsa_seconds = start.elapsed().as_secs_f64();
         let exact = self.exact.subcols(0, w.ncols()).to_owned();
-        let (lla, gsa) = (self.finished(lla, run)?, self.finished(gsa, run)?);
+        let (lla, gsa) = (self.finished(lla, &bias, run)?, self.finished(gsa, &bias, run)?);
         let errors = SolutionErrors::of(&self.k, features.as_ref(), &exact, &alpha);
         Ok(Attempt { errors, lla, gsa, lla_seconds, gsa_seconds, features, alpha })
     }
@@ -132,10 +151,14 @@ impl<T: Scalar> Comparison<T> {
         Ok((errors.bounded(&exact, &alpha, &gram), gram))
     }
 
-    /// w of the linear machine on the features; components with the signs of the exact ones.
-    fn linear_machine(&self, features: &Mat<f64>) -> Result<Mat<f64>> {
+    /// w and b of the linear machine on the features; components with the signs of the exact ones.
+    fn linear_machine(&self, features: &Mat<f64>, run: &Run) -> Result<(Mat<f64>, Vec<f64>)> {
         match &self.machine {
-            Machine::Ridge { penalty, y } => solve_features(features, *penalty, &y.y),
+            Machine::Ridge { penalty, y } => Ok((solve_features(features, *penalty, &y.y)?, y.means.clone())),
+            Machine::Svm { machine, samples } => {
+                let learned = machine.learn(&samples.task(Space::Features(features.as_ref())), run)?;
+                Ok((learned.coefficients, learned.bias))
+            }
             Machine::Pca { rank, .. } => {
                 let gram = linalg::transpose_mul(features.as_ref(), features.as_ref());
                 let mut vectors = pca::leading(gram, *rank)?.vectors;
@@ -145,20 +168,19 @@ impl<T: Scalar> Comparison<T> {
                         vectors.col_mut(c).iter_mut().for_each(|v| *v = -*v);
                     }
                 }
-                Ok(vectors)
+                let bias = vec![0.0; vectors.ncols()];
+                Ok((vectors, bias))
             }
         }
     }
 
-    /// With the means of the targets, or without those of the samples.
-    fn finished(&self, mut functions: KernelFunctions<T>, run: &Run) -> Result<KernelFunctions<T>> {
-        match &self.machine {
-            Machine::Ridge { y, .. } => functions.bias.clone_from(&y.means),
-            Machine::Pca { center: true, .. } => {
-                let own = functions.apply(self.problem.x.as_ref(), run)?;
-                functions.bias = own.col_iter().map(|c| -c.iter().sum::<f64>() / own.nrows() as f64).collect();
-            }
-            Machine::Pca { center: false, .. } => {}
+    /// With their biases, which take the means of centred components away.
+    fn finished(&self, mut functions: KernelFunctions<T>, bias: &[f64], run: &Run) -> Result<KernelFunctions<T>> {
+        if let Machine::Pca { center: true, .. } = self.machine {
+            let own = functions.apply(self.problem.x.as_ref(), run)?;
+            functions.bias = own.col_iter().map(|c| -c.iter().sum::<f64>() / own.nrows() as f64).collect();
+        } else {
+            functions.bias = bias.to_vec();
         }
         Ok(self.problem.restored(functions))
     }

@@ -1,6 +1,6 @@
 //! How far approximate machines and kernel matrices are from the exact ones.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg;
 use crate::operator::Operator;
 use crate::random;
@@ -16,6 +16,15 @@ const PROBES: usize = 64;
 const TILE: usize = 256;
 /// Stream of the random vectors.
 const STREAM: u64 = 42;
+
+/// How far a machine with landmarks is from the exact one.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MachineErrors {
+    /// Of the solutions, one number for each class, pair of classes or component; none where the exact machine is out of reach.
+    pub solution: Option<SolutionErrors>,
+    /// Of the kernel matrix.
+    pub gram: GramErrors,
+}
 
 /// ‖K − K̃‖ with K̃ = F·Fᵀ; the difference is positive semidefinite and never formed.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -43,6 +52,20 @@ pub struct SolutionErrors {
     pub bound: Vec<f64>,
     /// ‖f*‖.
     pub exact_norm: Vec<f64>,
+}
+
+impl MachineErrors {
+    /// What was compared; the kernel matrix alone where the exact machine takes too much memory.
+    pub(in crate::estimators) fn or_gram(
+        compared: Result<(SolutionErrors, GramErrors)>,
+        gram: impl FnOnce() -> Result<GramErrors>,
+    ) -> Result<Self> {
+        match compared {
+            Ok((solution, gram)) => Ok(MachineErrors { solution: Some(solution), gram }),
+            Err(Error::Memory { .. }) => Ok(MachineErrors { solution: None, gram: gram()? }),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl GramErrors {

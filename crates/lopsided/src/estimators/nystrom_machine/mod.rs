@@ -20,10 +20,12 @@ mod streamed;
 mod systems;
 mod validate;
 
+pub(super) use approximation::APPROXIMATION_SETTINGS;
 pub use approximation::{Approach, Approximation};
 pub use comparison::{Attempt, Comparison};
-pub use errors::{GramErrors, SolutionErrors};
+pub use errors::{GramErrors, MachineErrors, SolutionErrors};
 pub use pca::{KernelPca, KernelPcaModel};
+pub(super) use problem::Problem;
 pub use ridge::KernelRidge;
 pub(super) use ridge::entry as ridge_entry;
 pub use ridge_model::KernelRidgeModel;

@@ -1,4 +1,5 @@
 use super::approximation::{Approach, Approximation};
+use super::errors::GramErrors;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::estimators::KernelSvd;
@@ -6,7 +7,7 @@ use crate::kernel::KernelSpec;
 use crate::landmarks::{self, Landmarks};
 use crate::linalg;
 use crate::lowrank::{Anchors, KernelFunctions, LandmarkKernel, check_symmetric};
-use crate::operator::{Built, KernelMatrix, OperatorChoice, available_memory};
+use crate::operator::{Built, KernelMatrix, OperatorChoice, Widened, available_memory};
 use crate::registry::Params;
 use crate::samples::{Csr, Samples};
 use crate::scalar::Scalar;
@@ -15,12 +16,12 @@ use faer::Mat;
 use std::collections::HashMap;
 
 /// The samples a machine learns from, with their kernel.
-pub(super) struct Problem<T> {
-    pub(super) kernel: KernelSpec,
+pub(in crate::estimators) struct Problem<T> {
+    pub(in crate::estimators) kernel: KernelSpec,
     /// The training samples; for a precomputed kernel their rows and columns of the matrix.
-    pub(super) x: Samples<T>,
+    pub(in crate::estimators) x: Samples<T>,
     /// Landmarks of the user's own.
-    pub(super) own: Option<Landmarks<T>>,
+    pub(in crate::estimators) own: Option<Landmarks<T>>,
     /// Columns of the precomputed matrix that are left, and how many there were.
     columns: Option<(Vec<usize>, usize)>,
     memory: u64,
@@ -31,7 +32,7 @@ impl<T: Scalar> Problem<T> {
     ///
     /// # Errors
     /// [`Error::Param`] for a graph, two sample sets, an asymmetric kernel, landmarks beyond the data.
-    pub(super) fn new(
+    pub(in crate::estimators) fn new(
         svd: &KernelSvd,
         data: &Dataset<T>,
         rows: &[usize],
@@ -95,7 +96,11 @@ impl<T: Scalar> Problem<T> {
     }
 
     /// The feature map of new samples, Algorithm 1, and the features F of the training samples.
-    pub(super) fn features(&self, approximation: &Approximation, run: &Run) -> Result<(KernelFunctions<T>, Mat<f64>)> {
+    pub(in crate::estimators) fn features(
+        &self,
+        approximation: &Approximation,
+        run: &Run,
+    ) -> Result<(KernelFunctions<T>, Mat<f64>)> {
         let at = match approximation.approach_for(self.x.count()) {
             Approach::Exact => self.at_all(run)?,
             _ => self.at_landmarks(approximation, run)?,
@@ -122,18 +127,25 @@ impl<T: Scalar> Problem<T> {
     }
 
     /// Functions k(·, X)·weights.
-    pub(super) fn over_samples(&self, weights: Mat<f64>) -> KernelFunctions<T> {
+    pub(in crate::estimators) fn over_samples(&self, weights: Mat<f64>) -> KernelFunctions<T> {
         let all: Vec<usize> = (0..self.x.count()).collect();
         let anchors = Anchors::of_samples(self.x.as_ref(), &all, self.columns.is_some());
         KernelFunctions::new(&self.kernel, anchors, weights)
     }
 
     /// K of the training samples.
-    pub(super) fn gram(&self, run: &Run) -> Result<Mat<f64>> {
+    pub(in crate::estimators) fn gram(&self, run: &Run) -> Result<Mat<f64>> {
         let n = self.x.count();
         self.check_memory("the exact machine", 3 * 8 * (n * n) as u64)?;
         let all: Vec<usize> = (0..n).collect();
         Anchors::of_samples(self.x.as_ref(), &all, self.columns.is_some()).values(&self.kernel, self.x.as_ref(), run)
+    }
+
+    /// ‖K − K̃‖ of the features; K is multiplied but not stored.
+    pub(in crate::estimators) fn gram_errors(&self, approximation: &Approximation, run: &Run) -> Result<GramErrors> {
+        let approximation = Approximation { approach: Some(Approach::Lla), ..approximation.clone() };
+        let (_, f) = self.features(&approximation, run)?;
+        self.with_operator(run, |built| GramErrors::of(&Widened(&*built.operator), f.as_ref(), run))
     }
 
     pub(super) fn check_memory(&self, what: &str, needed: u64) -> Result<()> {
@@ -145,7 +157,7 @@ impl<T: Scalar> Problem<T> {
     }
 
     /// The same functions for rows of the whole precomputed matrix.
-    pub(super) fn restored(&self, mut functions: KernelFunctions<T>) -> KernelFunctions<T> {
+    pub(in crate::estimators) fn restored(&self, mut functions: KernelFunctions<T>) -> KernelFunctions<T> {
         if let (Anchors::Columns { picked, width }, Some((columns, all))) = (&mut functions.anchors, &self.columns) {
             picked.iter_mut().for_each(|j| *j = columns[*j]);
             *width = *all;

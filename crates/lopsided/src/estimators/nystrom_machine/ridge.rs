@@ -1,17 +1,16 @@
-use super::approximation::{Approach, Approximation};
+use super::approximation::{APPROXIMATION_SETTINGS, Approach, Approximation};
 use super::comparison::Comparison;
-use super::errors::{GramErrors, SolutionErrors};
+use super::errors::{GramErrors, MachineErrors, SolutionErrors};
 use super::problem::Problem;
 use super::ridge_model::KernelRidgeModel;
 use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
 use super::validate;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::estimators::kernel_svd::{KernelSvd, Plan};
+use crate::estimators::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use crate::estimators::scoring::Known;
 use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
 use crate::lowrank::KernelFunctions;
-use crate::operator::Widened;
 use crate::samples::Samples;
 use crate::scalar::Scalar;
 use crate::svd::Run;
@@ -19,10 +18,10 @@ use faer::{Mat, MatRef};
 
 /// Name in saved files and listings.
 pub(super) const NAME: &str = "krr";
-const SETTINGS: [&str; 9] =
-    ["gamma", "gamma-factor", "penalty", "approach", "sampler", "landmarks", "landmark-rows", "nystrom", "truncate"];
+const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty"]];
 
-/// Kernel ridge regression, exact or by landmarks: min Σ w_i·(f(x_i) − y_i)² + ‖f‖²/penalty, in all targets at once.
+/// Kernel ridge regression, exact or by landmarks: min Σ w_i·(f(x_i) − y_i)² + ‖f‖²/penalty, in all targets at once, with the
+/// weights w of the data ([`Dataset::weights`]).
 ///
 /// In the words of \[NKM\] λ₀ = nλ = 1/penalty: exact α = (K + λ₀I)⁻¹·y, LLA w = (FᵀF + λ₀I)⁻¹·Fᵀy, NCR
 /// β = (K_mn·K_nm + λ₀K_mm)⁺·K_mn·y, Eq. (11), GSA α = G⁺w, Eq. (20). Classes are learned one against the rest, as ±1. The
@@ -50,8 +49,6 @@ pub struct KernelRidge {
     pub approximation: Approximation,
     /// 1/λ₀, the weight of the errors.
     pub penalty: f64,
-    /// How much each row of the data counts, at least 0; `None`: 1.
-    pub weights: Option<Vec<f64>>,
 }
 
 /// What a machine found: its functions, and how many landmarks it had.
@@ -63,7 +60,7 @@ pub(super) struct Learned<T> {
 impl KernelRidge {
     /// Penalty 1; exact or low-rank linearisation by the number of samples.
     pub fn new(svd: KernelSvd) -> Self {
-        KernelRidge { svd, approximation: Approximation::default(), penalty: 1.0, weights: None }
+        KernelRidge { svd, approximation: Approximation::default(), penalty: 1.0 }
     }
 
     /// The same with another penalty.
@@ -101,9 +98,9 @@ impl KernelRidge {
         }
         crate::samples::SamplesRef::Dense(y).check_finite("the targets")?;
         let rows: Vec<usize> = (0..x.count()).collect();
-        let weights = self.check_settings(rows.len(), &rows)?;
+        self.check_settings(rows.len())?;
         let problem = self.problem(&Dataset::new(x), &rows, run)?;
-        let learned = self.learn(&problem, y, weights.as_deref(), run)?;
+        let learned = self.learn(&problem, y, None, run)?;
         Ok(problem.restored(learned.functions))
     }
 
@@ -122,9 +119,7 @@ impl KernelRidge {
     pub fn gram_errors<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<GramErrors> {
         let (known, _) = self.check(data)?;
         let problem = self.problem(data, &known.rows, run)?;
-        let approximation = Approximation { approach: Some(Approach::Lla), ..self.approximation.clone() };
-        let (_, f) = problem.features(&approximation, run)?;
-        problem.with_operator(run, |built| GramErrors::of(&Widened(&*built.operator), f.as_ref(), run))
+        problem.gram_errors(&self.approximation, run)
     }
 
     pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Problem<T>> {
@@ -190,25 +185,14 @@ impl KernelRidge {
     /// The rows to learn from and their weights.
     pub(super) fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<(Known, Option<Vec<f64>>)> {
         let known = Known::of(data.y.as_ref())?;
-        let weights = self.check_settings(data.x.count(), &known.rows)?;
+        self.check_settings(known.rows.len())?;
+        let weights = data.weights_of(&known.rows)?;
         Ok((known, weights))
     }
 
-    fn check_settings(&self, all: usize, rows: &[usize]) -> Result<Option<Vec<f64>>> {
+    fn check_settings(&self, samples: usize) -> Result<()> {
         crate::estimators::linear::check_penalty(self.penalty)?;
-        self.approximation.check(rows.len())?;
-        let Some(weights) = &self.weights else { return Ok(None) };
-        if weights.len() != all {
-            return Err(Error::shape("the number of sample weights", all, weights.len()));
-        }
-        if let Some(bad) = weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
-            return Err(Error::param("weights", bad, "at least 0 and finite"));
-        }
-        let weights: Vec<f64> = rows.iter().map(|&i| weights[i]).collect();
-        if weights.iter().all(|w| *w == 0.0) {
-            return Err(Error::param("weights", "0 for every sample with a target", "above 0 for one at least"));
-        }
-        Ok(Some(weights))
+        self.approximation.check(samples)
     }
 
     fn report<T: Scalar>(&self, problem: &Problem<T>, learned: &Learned<T>) -> FitReport {
@@ -223,7 +207,7 @@ impl KernelRidge {
     fn set(&self, setting: &str, value: &str) -> Result<Self> {
         let mut out = self.clone();
         match setting {
-            "gamma" | "gamma-factor" => out.svd = self.svd.set(setting, value)?,
+            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
             "penalty" => out.penalty = above_zero(setting, value)?,
             _ if out.approximation.set(setting, value)? => {}
             _ => return Err(unknown_setting(setting, &SETTINGS)),
@@ -253,6 +237,10 @@ impl<T: Scalar> Estimator<T> for KernelRidge {
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         Ok(Box::new(self.fit(data, run)?))
+    }
+
+    fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
+        MachineErrors::or_gram(self.errors(data, run), || self.gram_errors(data, run)).map(Some)
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {

@@ -83,7 +83,7 @@ impl Path {
         let rows: Vec<usize> = places.iter().map(|&at| known.rows[at]).collect();
         let y = Mat::from_fn(places.len(), known.y.ncols(), |i, c| known.y[(places[i], c)]);
         machine.approximation.check(rows.len())?;
-        let weights: Option<Vec<f64>> = machine.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());
+        let weights = data.weights_of(&rows)?;
         let problem = machine.problem(data, &rows, run)?;
         let (map, f) = problem.features(&machine.approximation, run)?;
         let centred = Centred::of(y.as_ref(), weights.as_deref());

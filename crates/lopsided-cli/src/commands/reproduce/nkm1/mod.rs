@@ -1,6 +1,7 @@
-//! \[NKM\] Figures 1 and 2 with ridge regression and principal components: error and accuracy over the share of landmarks.
+//! \[NKM\] Figures 1 and 2 with support vector machines, ridge regression and principal components: error and accuracy over the share of landmarks.
 
 mod figures;
+mod machines;
 mod text;
 
 pub(super) use text::text;
@@ -9,14 +10,12 @@ use super::sets::Folder;
 use super::{Settings, tell};
 use crate::context::Context;
 use anyhow::Result;
-use lopsided::estimators::linear::LinearLsSvm;
-use lopsided::estimators::{Approach, Approximation, Comparison, KernelPca, KernelRidge, score};
-use lopsided::kernel::Gamma;
+use lopsided::estimators::{Approach, Approximation, Comparison, KernelPca};
 use lopsided::landmarks::samplers;
-use lopsided::lowrank::KernelFunctions;
 use lopsided::metrics::split as divide;
-use lopsided::tasks::{Search, Spread, standardized};
-use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target};
+use lopsided::tasks::{Spread, standardized};
+use lopsided::{Dataset, Error, Mat, Run, Samples, Target};
+use machines::accuracy;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -30,10 +29,6 @@ const MIN_ROWS: usize = 500;
 const RATIOS: [f64; 6] = [0.01, 0.02, 0.04, 0.06, 0.08, 0.1];
 /// The same for a quick look.
 const FEW_RATIOS: [f64; 2] = [0.02, 0.1];
-/// Penalties to choose from.
-const PENALTIES: [&str; 5] = ["0.1", "1", "10", "100", "1000"];
-/// Most rows while kernel and penalty are chosen.
-const TUNING: usize = 1200;
 /// Share of the rows that are tested on where a set has no test part.
 const TEST: f64 = 0.2;
 
@@ -47,6 +42,7 @@ pub(super) struct SetReport {
     classes: usize,
     gamma_factor: String,
     penalty: String,
+    svm_penalty: f64,
     rank: usize,
     exact: Vec<Exact>,
     lines: Vec<Line>,
@@ -72,7 +68,7 @@ struct Line {
     ratio: f64,
     landmarks: usize,
     approach: &'static str,
-    /// ‖f − f*‖ over all classes or components, Eq. (15) and (19).
+    /// ‖f − f*‖ over all functions: classes, pairs of classes or components, Eq. (15) and (19).
     error: Spread,
     accuracy: Spread,
     /// From the choice of landmarks to the machine, measured while trials run side by side.
@@ -93,11 +89,13 @@ pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Re
     let split = split(folder, settings, context.run.seed)?;
     let (rows, columns) = (split.train.x.count(), split.train.x.width());
     tell(context, &format!("{}: {rows} rows to learn from, {} to test on", folder.name, split.test.x.count()));
-    let (machine, tuned) = tuned(&split.train, settings, &context.run)?;
+    let (ridge, tuned) = machines::ridge(&split.train, settings, &context.run)?;
+    let (svm, svm_penalty) = machines::svm(ridge.svd.clone(), &split.train, settings, &context.run)?;
     let rank = settings.rank.min(rows);
-    let pca = KernelPca::new(machine.svd.clone().with_rank(rank));
+    let pca = KernelPca::new(ridge.svd.clone().with_rank(rank));
     let machines = [
-        ("krr", Comparison::ridge(&machine, &split.train, &context.run)?),
+        ("svm", Comparison::svm(&svm, &split.train, &context.run)?),
+        ("krr", Comparison::ridge(&ridge, &split.train, &context.run)?),
         ("kpca", Comparison::pca(&pca, &split.train, &context.run)?),
     ];
     let (mut exact, mut lines) = (Vec::new(), Vec::new());
@@ -124,6 +122,7 @@ pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Re
         classes,
         gamma_factor: setting("gamma-factor"),
         penalty: setting("penalty"),
+        svm_penalty,
         rank,
         exact,
         lines,
@@ -179,21 +178,6 @@ fn scaled(split: Split) -> Split {
     Split { train: Dataset { x: part(0, n), ..split.train }, test: Dataset { x: part(n, m), ..split.test } }
 }
 
-/// Bandwidth and penalty by cross-validation of the exact machine.
-fn tuned(train: &Dataset<f64>, settings: &Settings, run: &Run) -> Result<(KernelRidge, Vec<(String, String)>)> {
-    let n = train.x.count();
-    let (rows, _) = divide(n, TUNING as f64 / n as f64, run.seed);
-    let machine =
-        KernelRidge::new(KernelSvd::new("rbf").with_gamma(Gamma::Median)).with_approximation(Approximation::exact());
-    let folds = settings.folds.min(3);
-    let factors = settings.factors.iter().map(ToString::to_string).collect();
-    let penalties = PENALTIES.map(String::from).to_vec();
-    let search = Search { folds, grid: vec![("gamma-factor".into(), factors), ("penalty".into(), penalties)] };
-    let (_, tuning) = search.run::<f64>(&machine, &train.rows(&rows), run)?;
-    let point: Vec<(String, String)> = tuning.best.params.into_iter().collect();
-    Ok((machine.at(&point)?, point))
-}
-
 fn exact_machine(name: &'static str, comparison: &Comparison<f64>, split: &Split, run: &Run) -> Result<Exact> {
     let functions = comparison.exact(run)?;
     let accuracy = accuracy(name, &functions, split, run)?;
@@ -225,34 +209,6 @@ fn trials(
         Line { machine, sampler, ratio, landmarks, approach, error, accuracy, seconds, frontier: false }
     };
     Ok([(0, "lla"), (1, "gsa")].map(line).to_vec())
-}
-
-/// Share of the test rows whose class is found: by the functions themselves, or by a linear machine on components.
-fn accuracy(machine: &str, functions: &KernelFunctions<f64>, split: &Split, run: &Run) -> lopsided::Result<f64> {
-    let (Some(Target::Classes { names, codes }), Some(truth)) = (&split.train.y, &split.test.y) else {
-        return Ok(f64::NAN);
-    };
-    let truth = renamed(truth, names);
-    let new = functions.apply(split.test.x.as_ref(), run)?;
-    if machine == "krr" {
-        return Ok(score(&truth, new.as_ref()));
-    }
-    let own = functions.apply(split.train.x.as_ref(), run)?;
-    let known: Vec<u32> = codes.iter().flatten().copied().collect();
-    let linear = LinearLsSvm::default().with_penalty(100.0).fit(own.as_ref(), &known, names.len())?;
-    Ok(score(&truth, linear.decision(new.as_ref()).as_ref()))
-}
-
-/// The same classes by their position among the training classes.
-fn renamed(target: &Target, names: &[String]) -> Target {
-    let Target::Classes { names: own, codes } = target else { return target.clone() };
-    let place = |code: &Option<u32>| {
-        let wanted = &own[(*code)? as usize];
-        let at = names.iter().position(|name| name == wanted);
-        // A class that was never seen is one more, which is never predicted.
-        Some(at.unwrap_or(names.len()) as u32)
-    };
-    Target::Classes { names: names.to_vec(), codes: codes.iter().map(place).collect() }
 }
 
 fn total(each: &[f64]) -> f64 {

@@ -7,8 +7,16 @@ use std::fmt::Write as _;
 /// The table of one set.
 pub(in super::super) fn text(set: &SetReport) -> String {
     let mut out = format!(
-        "{}: {} rows to learn from, {} to test on, {} columns, {} classes; gamma factor {}, penalty {}, {} components\n",
-        set.name, set.rows, set.test_rows, set.columns, set.classes, set.gamma_factor, set.penalty, set.rank
+        "{}: {} rows to learn from, {} to test on, {} columns, {} classes; gamma factor {}, penalty {} (svm: {}), {} components\n",
+        set.name,
+        set.rows,
+        set.test_rows,
+        set.columns,
+        set.classes,
+        set.gamma_factor,
+        set.penalty,
+        set.svm_penalty,
+        set.rank
     );
     for exact in &set.exact {
         let _ = writeln!(
