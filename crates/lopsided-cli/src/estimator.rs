@@ -28,6 +28,14 @@ pub(crate) fn from_args<T: Scalar>(args: &KernelArgs, solver: &SolverArgs, conte
     })
 }
 
+/// The kernel of the options for a machine that needs no singular vectors.
+pub(crate) fn of_machine<T: Scalar>(args: &KernelArgs, context: &Context) -> Result<KernelSvd> {
+    let (kernel, gamma) = kernel::<T>(args)?;
+    let gamma_factor = args.gamma_factor.unwrap_or(1.0);
+    let plain = KernelSvd::new(&args.kernel);
+    Ok(KernelSvd { kernel, gamma, gamma_factor, memory: context.global.memory, ..plain })
+}
+
 /// The compatibility matrix of the options.
 pub(crate) fn compat(args: &CompatArgs, default: Compat) -> Result<Compatibility> {
     let kind = args.compat.unwrap_or(default);

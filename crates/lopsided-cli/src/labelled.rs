@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// More different whole numbers than this are values, not classes.
-const MANY: usize = 20;
+pub(crate) const MANY: usize = 20;
 
 /// What `fit` learns from. Rows that it shall not learn from have no target.
 pub(crate) struct Labelled<T> {
@@ -109,7 +109,7 @@ fn weights<T: Scalar>(path: &Path, data: &Dataset<T>) -> Result<Vec<f64>> {
     Ok((0..n).map(weight).collect::<Result<_, _>>()?)
 }
 
-fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<Target> {
+pub(crate) fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<Target> {
     match (task, target) {
         (Some(Task::Classes), Target::Values(_)) => {
             Err(Error::param("task", "classes", "values for a target with fractions"))

@@ -190,7 +190,7 @@ impl<T: Scalar> Dataset<T> {
         Err(Error::param(
             "weights",
             "given",
-            format!("left out for {estimator}: `svm`, `nu-svm` and `logistic` have them"),
+            format!("left out for {estimator}: `svm`, `nu-svm`, `logistic` and `krr` have them"),
         ))
     }
 
@@ -207,6 +207,16 @@ impl<T: Scalar> Dataset<T> {
             }
             None => Ok(()),
         }
+    }
+
+    /// The weights of some row samples, which must not all be 0.
+    pub(crate) fn weights_of(&self, rows: &[usize]) -> Result<Option<Vec<f64>>> {
+        self.check_weights()?;
+        let own: Option<Vec<f64>> = self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());
+        if own.as_ref().is_some_and(|own| own.iter().all(|w| *w == 0.0)) {
+            return Err(Error::param("weights", "0 for every sample with a target", "above 0 for one at least"));
+        }
+        Ok(own)
     }
 
     /// The name of a sample as it is written to files.

@@ -35,6 +35,7 @@ pub mod landmarks;
 mod linalg;
 pub mod linear_machine;
 pub mod linsys;
+pub mod lowrank;
 pub mod metrics;
 pub mod online;
 pub mod operator;

@@ -8,6 +8,7 @@ use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::matmul::matmul;
 use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::perm::Perm;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -128,6 +129,26 @@ pub(crate) fn lower_factor(mut a: Mat<f64>) -> Option<Mat<f64>> {
     let (stack, params) = (MemStack::new(&mut buffer), Default::default());
     llt::factor::cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, params).ok()?;
     Some(Mat::from_fn(n, n, |i, j| if i < j { 0.0 } else { a[(i, j)] }))
+}
+
+/// The inverse of a lower triangular matrix with a diagonal without zeros, on this thread alone.
+pub(crate) fn lower_inverse(lower: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::identity(lower.nrows(), lower.ncols());
+    solve_lower_triangular_in_place(lower, out.as_mut(), Par::Seq);
+    out
+}
+
+/// Eigenvalues and eigenvectors of a symmetric matrix, largest first, on this thread alone; `None` when the entries are not
+/// finite.
+pub(crate) fn eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let (n, params) = (a.nrows(), Default::default());
+    let (mut values, mut vectors) = (Diag::zeros(n), Mat::zeros(n, n));
+    let mut buffer =
+        MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params));
+    let (stack, out) = (MemStack::new(&mut buffer), Some(vectors.as_mut()));
+    evd::self_adjoint_evd(a, values.as_mut(), out, Par::Seq, stack, Default::default()).ok()?;
+    let values = values.column_vector().iter().rev().copied().collect();
+    Some((values, vectors.as_ref().reverse_cols().to_owned()))
 }
 
 /// Eigenvalues of a symmetric matrix in ascending order, on this thread alone; `None` when the entries are not finite.

@@ -74,6 +74,20 @@ pub fn build<B: ?Sized>(kind: &'static str, entries: &[Entry<B>], name: &str, pa
     (entry.build)(params)
 }
 
+/// The one of some named values that a text names.
+pub(crate) fn named<K: Copy>(kind: &'static str, names: &[(K, &str)], text: &str) -> Result<K> {
+    names.iter().find(|(_, name)| *name == text).map(|(value, _)| *value).ok_or_else(|| Error::Unknown {
+        kind,
+        name: text.into(),
+        known: names.iter().map(|(_, name)| (*name).into()).collect(),
+    })
+}
+
+/// The name of a value in such a list.
+pub(crate) fn name_of<K: Copy + PartialEq>(names: &[(K, &'static str)], value: K) -> &'static str {
+    names.iter().find(|(known, _)| *known == value).map_or("", |(_, name)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Options of `fit` and `predict`.
 
+use super::landmarks::LandmarkArgs;
 use super::machine::MachineArgs;
 use super::{CompatArgs, GraphArgs, KernelArgs, ReadArgs, SolverArgs};
 use clap::builder::PossibleValuesParser;
@@ -27,13 +28,15 @@ pub(crate) struct FitArgs {
     /// What to predict. Default: values for fractions and for more than 20 different whole numbers, else classes.
     #[arg(long, value_enum, value_name = "classes|values", hide_possible_values = true)]
     pub(crate) task: Option<Task>,
-    /// Weight of the errors against the size of the weights. Default: 1 for classes, 10000 for values.
+    /// Weight of the errors against the size of the weights. Default: 1; 10000 for values with kernel-svd.
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) penalty: Option<f64>,
     #[command(flatten)]
     pub(crate) coupled: CoupledArgs,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) landmarks: LandmarkArgs,
     /// Choose settings by cross-validation with so many parts.
     #[arg(long, value_name = "FOLDS")]
     pub(crate) cv: Option<usize>,
@@ -103,6 +106,10 @@ const FIT_HELP: &str = "Examples:
   lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
       --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 --model flowers.model
   lopsided fit svm flowers.csv --target species --kernel rbf --multi-class ovo --probability --model flowers.model
+  lopsided fit svm flowers.csv --target species --approach lla --landmarks 50 --cv 5 --grid penalty=1,10 --model flowers.model
+  lopsided fit krr flowers.csv --target species --approach gsa --sampler rpcholesky --landmarks 50 --model flowers.model
+  lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 --model huge.model
+  lopsided fit kpca flowers.csv --target species --rank 5 --model flowers.model
 
 The features of a node are both sides of the kernel SVD, [U, V], those of a row are U; a one-vs-rest linear
 LS-SVM learns classes from them, ridge regression values. All nodes of a graph are embedded, also those without
@@ -150,12 +157,13 @@ nodes. A precomputed kernel has rows k(new, known) and, with --cols, columns k(k
 that was learned from needs no --cols. With --json the predictions are part of the object unless --out takes them.";
 
 fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(estimators::<f64>().iter().map(|entry| entry.name).collect::<Vec<_>>())
+    let predicting = estimators::<f64>();
+    PossibleValuesParser::new(predicting.iter().map(|entry| entry.name).chain(["kpca"]).collect::<Vec<_>>())
 }
 
 fn grid_line(text: &str) -> Result<(String, Vec<String>), String> {
     let known = || {
-        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|entry| entry.settings).copied().collect();
+        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|entry| entry.settings.concat()).collect();
         all.sort_unstable();
         all.dedup();
         format!("a setting and its values are expected, such as penalty=1,10,100; settings: {}", all.join(", "))

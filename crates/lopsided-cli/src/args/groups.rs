@@ -113,8 +113,9 @@ impl LearningArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArgs {
-    /// Kernel; `lopsided list kernels` shows all with formulas.
-    #[arg(long, value_name = "NAME", default_value = "sne")]
+    /// Kernel; `lopsided list kernels` shows all with formulas. Default: sne; rbf for krr and kpca.
+    #[arg(long, value_name = "NAME", default_value = "sne", hide_default_value = true)]
+    #[arg(default_value_ifs = [("estimator", "krr", "rbf"), ("estimator", "kpca", "rbf")])]
     pub(crate) kernel: String,
     /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale; median for `bicluster` and `fit` of a table.
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
@@ -143,13 +144,13 @@ pub(crate) struct KernelArgs {
     /// Centre both feature maps.
     #[arg(long, overrides_with = "no_center")]
     pub(crate) center: bool,
-    /// Do not centre (default).
+    /// Do not centre (default, except for kpca).
     #[arg(long, overrides_with = "center")]
     pub(crate) no_center: bool,
 }
 
 /// What is computed and how.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Computation")]
 pub(crate) struct SolverArgs {
     /// Number of components; 16 by default (`bicluster`: 20, `fit`: 100, `links`: 64), fewer where the data have fewer samples.

@@ -18,7 +18,10 @@ pub(crate) struct MachineArgs {
     /// What samples count because of their class: balanced, or NAME=WEIGHT,…; other classes count 1.
     #[arg(long, value_name = "balanced|NAME=W,…")]
     class_weight: Option<String>,
-    /// What each sample counts in svm, nu-svm and logistic: lines `id,weight`, or one number for each row.
+    /// The loss of svm with landmarks: hinge or squared-hinge. Default: hinge.
+    #[arg(long, value_name = "NAME")]
+    loss: Option<String>,
+    /// What each sample counts in svm, nu-svm, logistic and krr: lines `id,weight`, or one number for each row.
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
 }
@@ -31,6 +34,7 @@ impl MachineArgs {
             ("nu", self.nu.clone()),
             ("multi-class", self.multi_class.clone()),
             ("probability", probability),
+            ("loss", self.loss.clone()),
             ("class-weight", self.class_weight.clone()),
         ];
         all.into_iter().filter_map(|(name, value)| value.map(|value| (name.into(), value)))

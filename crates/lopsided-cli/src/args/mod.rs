@@ -3,6 +3,7 @@
 mod bicluster;
 mod fit;
 mod groups;
+mod landmarks;
 mod links;
 mod machine;
 mod online;
@@ -157,7 +158,7 @@ With --kernel precomputed the matrix itself is G and may have any shape.";
 #[derive(Debug, Args)]
 #[command(after_help = TRANSFORM_HELP)]
 pub(crate) struct TransformArgs {
-    /// Model file written by `embed` or `fit kernel-svd`.
+    /// Model file written by `embed`, `fit kernel-svd` or `fit kpca`.
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) sides: SideArgs,

@@ -35,9 +35,10 @@ pub(crate) struct ReproduceArgs {
     /// Solver; by default exact up to 4000 nodes, a few passes of randomized beyond.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
-    /// Most rows to learn from in a table of ksvd-3; of larger tables a random part is taken.
-    #[arg(long, value_name = "N", default_value_t = 500)]
-    pub(crate) max_rows: usize,
+    /// Most rows to learn from in a table of ksvd-3 (default: 500) and nkm-1 (default: 2500); of larger tables a random part is
+    /// taken.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_rows: Option<usize>,
     #[command(flatten)]
     pub(crate) learning: LearningArgs,
     /// Leave the reconstruction of links out.
@@ -64,8 +65,8 @@ pub(crate) struct ReproduceArgs {
     /// ksvd-4, ksvd-6: most seconds for all attempts of one method.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub(crate) limit: f64,
-    /// ksvd-4, ksvd-6: folder for the figures 4 and 5, as CSV and SVG, which are not computed without it; ksvd-7: folder to
-    /// keep the made table in, which is removed without it.
+    /// ksvd-4, ksvd-6: folder for the figures 4 and 5, as CSV and SVG, which are not computed without it; nkm-1: folder for the
+    /// figures; ksvd-7: folder to keep the made table in, which is removed without it.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -103,9 +104,12 @@ pub(crate) enum PaperTable {
     /// Tables classified with the SNE and T kernels, AsKLS Table 4.
     #[value(name = "askls-4")]
     Askls4,
-    /// Regret of exponentiated gradients and gradient descent against their bounds, \[KMU\] Section 4.
+    /// Regret of exponentiated gradients and gradient descent against their bounds, KMU Section 4.
     #[value(name = "kmu-regret")]
     KmuRegret,
+    /// Approximate support vector machines, ridge regression and principal components against the exact ones, NKM Figures 1 and 2.
+    #[value(name = "nkm-1")]
+    Nkm1,
 }
 
 const HELP: &str = "Examples:
@@ -114,9 +118,10 @@ const HELP: &str = "Examples:
   lopsided reproduce ksvd-3 --data data --max-rows 200
   lopsided reproduce ksvd-6 --data data --only cora --out figures
   lopsided reproduce ksvd-7 --generate 1000000,1000000,15
+  lopsided reproduce nkm-1 --data data --only dna --trials 30 --out figures
 
 ksvd-1, ksvd-4, ksvd-6 and askls-3 run on every folder of DIR with a list of links (edges.csv) and classes
-(labels.csv), ksvd-3 and askls-4 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
+(labels.csv), ksvd-3, askls-4 and nkm-1 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
 with a matrix (features.mtx or features.npy) and classes, ksvd-7 on those with an svmlight file
 (.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50. askls-1 makes its images and reads
 no DIR. kmu-regret makes its streams, and with DIR also reads the rows of each table as one.

@@ -7,7 +7,7 @@ use crate::talk;
 use anyhow::Result;
 use lopsided::archive::Archive;
 use lopsided::error::bytes;
-use lopsided::estimators::{FitReport, Head, load_model};
+use lopsided::estimators::{FitReport, Head, KernelPcaModel, load_model};
 use lopsided::online::{Account, LearnerSpec};
 use lopsided::{Error, KernelSvdModel, Scaling};
 use serde::Serialize;
@@ -64,11 +64,11 @@ struct HeadContents {
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
     let archive = Archive::load(&args.model)?;
     let size = args.model.metadata().map_err(|e| Error::io(&args.model, e))?.len();
-    if archive.field::<String>("estimator")? == "online-learner" {
-        return online(&archive, size, context);
-    }
-    if archive.field::<String>("estimator")? != "kernel-svd" {
-        return predictor(&archive, size, context);
+    match archive.field::<String>("estimator")?.as_str() {
+        "kernel-svd" => {}
+        "kpca" => return components(&archive, size, context),
+        "online-learner" => return online(&archive, size, context),
+        _ => return predictor(&archive, size, context),
     }
     let contents = contents(&archive, size)?;
     if context.global.json {
@@ -114,6 +114,49 @@ fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
         ("trials", format!("{}, cumulative loss {}", account.trials, talk::number(account.cumulative_loss))),
         ("matrix", format!("rank {}, {} samples stored", account.rank, account.stored)),
     ]))?;
+    Ok(Outcome::Done)
+}
+
+/// A model of kernel principal components, as `--json` prints it.
+#[derive(Serialize)]
+struct Components {
+    estimator: &'static str,
+    format: u64,
+    version: String,
+    precision: String,
+    bytes: u64,
+    n_train: usize,
+    rank: usize,
+    variances: Vec<f64>,
+    params: BTreeMap<String, serde_json::Value>,
+}
+
+fn components(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
+    let model = KernelPcaModel::<f64>::from_archive(archive)?;
+    let contents = Components {
+        estimator: "kpca",
+        format: archive.field("format")?,
+        version: archive.field("version")?,
+        precision: archive.field("precision")?,
+        bytes: size,
+        n_train: model.n_train,
+        rank: model.variances.len(),
+        variances: model.variances,
+        params: model.params,
+    };
+    if context.global.json {
+        talk::json(&contents)?;
+        return Ok(Outcome::Done);
+    }
+    let settings: Vec<String> = contents.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let lines = [
+        ("estimator", format!("kpca, {}", contents.precision)),
+        ("file", format!("format {}, written by lopsided {}, {}", contents.format, contents.version, bytes(size))),
+        ("settings", settings.join(", ").replace('"', "")),
+        ("learned", format!("{} components from {} samples", contents.rank, contents.n_train)),
+        ("variances", talk::first_values(&contents.variances)),
+    ];
+    talk::print(&talk::aligned(&lines))?;
     Ok(Outcome::Done)
 }
 

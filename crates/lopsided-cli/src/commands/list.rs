@@ -14,7 +14,7 @@ use lopsided::svd::solvers;
 use serde_json::{Value, json};
 
 /// Name, one line about it, names of its parameters.
-type Line = (&'static str, &'static str, &'static [&'static str]);
+type Line = (&'static str, &'static str, Vec<&'static str>);
 
 /// Prints the members of a family.
 pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<Outcome> {
@@ -36,31 +36,36 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
         Family::Estimators => ("estimators", estimator_lines()),
         Family::Samplers => ("samplers", lines(&samplers::<f64>())),
         Family::Learners => {
-            ("learners", learners().iter().map(|entry| (entry.name, entry.about, entry.params)).collect())
+            ("learners", learners().iter().map(|entry| (entry.name, entry.about, entry.params.to_vec())).collect())
         }
     }
 }
 
 fn estimator_lines() -> Vec<Line> {
     let predicting = estimators::<f64>();
-    predicting.iter().map(|entry| (entry.name, entry.about, entry.settings)).chain(DESCRIBING).collect()
+    let describing = DESCRIBING.map(|(name, about, params)| (name, about, params.to_vec()));
+    predicting.iter().map(|entry| (entry.name, entry.about, entry.settings.concat())).chain(describing).collect()
 }
 
 /// Estimators that predict nothing, or only inside `reproduce`.
-const DESCRIBING: [Line; 5] = [
+const DESCRIBING: [(&str, &str, &[&str]); 5] = [
     (
         "bicluster",
         "k-means on both sides of a kernel SVD of a matrix: clusters of rows and of columns (command: bicluster)",
         &["row-clusters"],
     ),
     ("pca", "principal components of the rows (command: reproduce)", &["rank", "solver"]),
-    ("kpca", "kernel principal components of the rows (command: reproduce)", &["rank", "kernel", "solver"]),
+    (
+        "kpca",
+        "kernel principal components of the rows, exact or by landmarks (commands: fit, transform)",
+        &["rank", "kernel", "approach", "sampler", "landmarks", "nystrom", "truncate"],
+    ),
     ("linear-svd", "X = U Σ Vᵀ of the data matrix itself (command: reproduce)", &["rank", "solver"]),
     ("hope", "U √Σ and V √Σ of the Katz proximity (I - βA)⁻¹ βA (command: reproduce)", &["rank", "beta", "solver"]),
 ];
 
 fn lines<B: ?Sized>(entries: &[Entry<B>]) -> Vec<Line> {
-    entries.iter().map(|entry| (entry.name, entry.about, entry.params)).collect()
+    entries.iter().map(|entry| (entry.name, entry.about, entry.params.to_vec())).collect()
 }
 
 fn table(lines: &[Line]) -> String {

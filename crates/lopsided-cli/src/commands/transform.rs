@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::{input, output, talk};
 use anyhow::Result;
 use lopsided::archive::Archive;
-use lopsided::io::{Input, read, write_matrix};
+use lopsided::estimators::KernelPcaModel;
+use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, write_matrix};
 use lopsided::{Error, Graph, KernelSvdModel, Samples, Scalar, Side};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -70,6 +71,9 @@ fn place<T: Scalar>(
     sides: &[(Side, &Path, PathBuf)],
     context: &Context,
 ) -> Result<Outcome> {
+    if archive.field::<String>("estimator")? == "kpca" {
+        return components::<T>(archive, args, sides, context);
+    }
     let model = KernelSvdModel::<T>::from_archive(archive)?;
     let (mut placed, mut notes) = (Vec::new(), Vec::new());
     for (side, path, out) in sides {
@@ -87,6 +91,49 @@ fn place<T: Scalar>(
     let rank = model.singular_values().len();
     show(&Summary { rank, precision: T::NAME, placed, notes, seconds: context.seconds() }, context)?;
     Ok(Outcome::Done)
+}
+
+/// Components of new rows by a model of `fit kpca`.
+fn components<T: Scalar>(
+    archive: &Archive,
+    args: &TransformArgs,
+    sides: &[(Side, &Path, PathBuf)],
+    context: &Context,
+) -> Result<Outcome> {
+    let model = KernelPcaModel::<T>::from_archive(archive)?;
+    let (mut placed, mut notes) = (Vec::new(), Vec::new());
+    for (side, path, out) in sides {
+        if *side == Side::Col {
+            return Err(Error::param("cols", path.display(), "left out: a model of kpca places rows").into());
+        }
+        context.line.stage("placing samples");
+        let table = rows_without(archive.field("target")?, path, args)?;
+        table.samples.check_finite(&path.display().to_string())?;
+        let values = model.transform(table.samples.as_ref(), &context.run)?;
+        context.run.watch.check()?;
+        let ids: Vec<String> = (0..values.nrows()).map(|i| i.to_string()).collect();
+        write_matrix(out, &ids, values.as_ref())?;
+        placed.push(Placed { side: *side, count: ids.len(), file: out.clone() });
+        notes.extend(table.notes);
+    }
+    let rank = model.variances.len();
+    show(&Summary { rank, precision: T::NAME, placed, notes, seconds: context.seconds() }, context)?;
+    Ok(Outcome::Done)
+}
+
+/// A table without the column that was left out when the model was fitted, where it has one.
+fn rows_without<T: Scalar>(target: Option<String>, path: &Path, args: &TransformArgs) -> Result<Table<T>> {
+    let options = input::options(&args.read);
+    let tried = match (&args.read.target, target) {
+        (None, Some(name)) => read(path, &ReadOptions { target: TargetColumn::Named(name), ..options.clone() }),
+        (None, None) => read(path, &ReadOptions { target: TargetColumn::None, ..options.clone() }),
+        (Some(_), _) => read(path, &options),
+    };
+    let without = ReadOptions { target: TargetColumn::None, ..options };
+    match tried.or_else(|error| read(path, &without).map_err(|_| error))? {
+        Input::Table(table) => Ok(table),
+        Input::Graph(..) => Err(input::not_a_table(path)),
+    }
 }
 
 fn newcomers<T: Scalar>(

@@ -14,6 +14,7 @@ mod learned_compat;
 pub mod linear;
 pub(crate) mod moments;
 mod new_values;
+mod nystrom_machine;
 pub(crate) mod scoring;
 mod streamed;
 mod svd_predictor;
@@ -26,6 +27,10 @@ pub use kernel_machine::{ClassWeight, KernelLogistic, KernelMachineModel, Svm, S
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use kmeans::{Clustering, KMeans};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
+pub use nystrom_machine::{
+    Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel,
+    MachineErrors, SolutionErrors, StreamedRidge,
+};
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
@@ -59,6 +64,11 @@ pub trait Estimator<T: Scalar>: Send + Sync {
 
     /// Learns; the samples become part of the model.
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>>;
+
+    /// How far landmarks lead away from the exact machine; `None` for an estimator that does not tell. Provided: none.
+    fn errors(&self, _data: &Dataset<T>, _run: &Run) -> Result<Option<MachineErrors>> {
+        Ok(None)
+    }
 
     /// The [`score`] of each point on each fold, learned without the targets of the fold: a row per point.
     ///
@@ -131,12 +141,19 @@ pub struct EstimatorEntry<T> {
     pub name: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
-    /// Settings that [`Estimator::with`] knows: what a grid may vary.
-    pub settings: &'static [&'static str],
+    /// Settings that [`Estimator::with`] knows, in groups that several estimators have: what a grid may vary.
+    pub settings: &'static [&'static [&'static str]],
     /// Makes one.
     pub build: fn(Recipe) -> Box<dyn Estimator<T>>,
     /// Reads its model.
     pub load: fn(&Archive) -> Result<Box<dyn Model<T>>>,
+}
+
+impl<T> EstimatorEntry<T> {
+    /// Whether [`Estimator::with`] knows a setting.
+    pub fn has(&self, setting: &str) -> bool {
+        self.settings.concat().contains(&setting)
+    }
 }
 
 /// All estimators that predict. The order is the order of every listing.
@@ -148,6 +165,7 @@ pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
         kernel_machine::svm_entry(),
         kernel_machine::nu_entry(),
         kernel_machine::logistic_entry(),
+        nystrom_machine::ridge_entry(),
     ]
 }
 
@@ -156,8 +174,9 @@ fn above_zero(setting: &str, value: &str) -> Result<f64> {
     number.ok_or_else(|| Error::param(setting, value, "a number above 0"))
 }
 
-fn unknown_setting(setting: &str, known: &[&str]) -> Error {
-    Error::Unknown { kind: "setting", name: setting.into(), known: known.iter().map(ToString::to_string).collect() }
+fn unknown_setting(setting: &str, known: &[&[&str]]) -> Error {
+    let known = known.concat().iter().map(ToString::to_string).collect();
+    Error::Unknown { kind: "setting", name: setting.into(), known }
 }
 
 /// The model of an archive, whatever estimator of the list wrote it.

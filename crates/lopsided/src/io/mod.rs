@@ -43,6 +43,7 @@ mod matrix;
 mod matrix_market;
 mod nodes;
 mod npy;
+mod npy_stream;
 mod npz;
 mod parquet;
 mod predictions;
@@ -64,6 +65,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 pub use ids::{read_ids, read_labels};
+pub use npy_stream::stream_npy;
 pub use predictions::predictions_csv;
 pub use svmlight_stream::{StreamedTable, stream_svmlight};
 pub use trials::{TrialReader, TrialRecord};
@@ -234,6 +236,11 @@ fn guess(path: &Path, source: &mut Source) -> Result<Format> {
 /// Whether the name of a file is that of an svmlight file, plain or gzipped.
 pub fn is_svmlight(path: &Path) -> bool {
     matches!(source::extension(path).as_str(), "svm" | "libsvm" | "svmlight")
+}
+
+/// Whether the name of a file is that of a NumPy array, plain or gzipped.
+pub fn is_npy(path: &Path) -> bool {
+    source::extension(path) == "npy"
 }
 
 fn unclear_format(value: &str) -> Error {

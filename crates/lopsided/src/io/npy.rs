@@ -84,22 +84,36 @@ impl Header {
         &self.shape
     }
 
+    /// Whether columns, not rows, follow each other in the file.
+    pub(super) fn is_fortran(&self) -> bool {
+        self.fortran
+    }
+
     /// The flat data in file order.
     pub(super) fn numbers<T: Scalar>(&self, reader: &mut dyn Read, name: &str) -> Result<Vec<T>> {
+        let count = self.shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+        let count = count.ok_or_else(|| Error::parse(name, format!("the shape {:?} is too large", self.shape)))?;
+        let values = self.next_numbers(reader, name, count)?;
+        if values.len() < count {
+            let found = values.len();
+            return Err(Error::parse(name, format!("ends after {found} of the {count} promised numbers")));
+        }
+        Ok(values)
+    }
+
+    /// The next so many numbers in file order; fewer at the end of the data.
+    pub(super) fn next_numbers<T: Scalar>(&self, reader: &mut dyn Read, name: &str, count: usize) -> Result<Vec<T>> {
         let dtype = Dtype::parse(&self.descr).ok_or_else(|| {
             let allowed = "f4, f8, i1 to i8, u1 to u8 and b1";
             Error::parse(name, format!("numbers of type `{}` are not supported; allowed: {allowed}", self.descr))
         })?;
-        let count = self.shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-        let count = count.ok_or_else(|| Error::parse(name, format!("the shape {:?} is too large", self.shape)))?;
         let mut values = Vec::with_capacity(count.min(TRUSTED));
         while values.len() < count {
             let wanted = CHUNK.min(count - values.len());
             let bytes = fill(reader, wanted * dtype.size, name)?;
             values.extend(bytes.chunks_exact(dtype.size).map(|word| T::of(dtype.decode(word))));
             if bytes.len() < wanted * dtype.size {
-                let found = values.len();
-                return Err(Error::parse(name, format!("ends after {found} of the {count} promised numbers")));
+                break;
             }
         }
         Ok(values)

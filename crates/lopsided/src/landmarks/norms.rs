@@ -1,4 +1,4 @@
-use super::{Sampler, check_count, generator};
+use super::{Sampler, check_count, generator, weighted_subset};
 use crate::error::{Error, Result};
 use crate::operator::{Access, Operator};
 use crate::random;
@@ -6,7 +6,6 @@ use crate::registry::Entry;
 use crate::samples::Side;
 use crate::scalar::Scalar;
 use faer::Mat;
-use rand::RngExt;
 
 /// Random vectors the norms are estimated with.
 const PROBES: usize = 8;
@@ -20,19 +19,13 @@ pub struct Norms;
 
 impl<T: Scalar> Sampler<T> for Norms {
     fn pick(&self, g: &dyn Operator<T>, side: Side, count: usize, seed: u64) -> Result<Vec<usize>> {
-        let size = check_count(g, side, count)?;
+        check_count(g, side, count)?;
         if g.access() == Access::Blocks {
             return Err(Error::param("sampler", "norms", "`uniform` where products with all of G are out of reach"));
         }
         let mut rng = generator(side, seed);
         let weights = squared_norms(g, side, &mut rng)?;
-        // The largest keys −E/w, E exponential, are a weighted draw without replacement.
-        let mut keys: Vec<(f64, usize)> =
-            (0..size).map(|i| ((1.0 - rng.random::<f64>()).ln() / weights[i].max(f64::MIN_POSITIVE), i)).collect();
-        keys.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut picked: Vec<usize> = keys[..count].iter().map(|k| k.1).collect();
-        picked.sort_unstable();
-        Ok(picked)
+        Ok(weighted_subset(&weights, count, &mut rng))
     }
 }
 

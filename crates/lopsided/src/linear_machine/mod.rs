@@ -8,10 +8,12 @@
 //! All minimise |w|²/2 + penalty·Σ_i weight_i·loss_i with a bias that is not penalised, as kernel machines have it.
 
 mod logistic;
+mod pairs;
 mod space;
 mod svm;
 
 pub use logistic::{Logistic, LogisticSolution, softmax};
+pub use pairs::LearnedPlane;
 pub use svm::{HingeLoss, LinearSvm, LinearSvmFunction};
 
 use crate::error::{Error, Result};

@@ -2,12 +2,15 @@ use super::{Hyperplanes, Labels, check_features, check_tol};
 use crate::error::{Error, Result};
 use crate::linsys::check_penalty;
 use crate::random;
+use crate::registry::{name_of, named};
 use crate::svd::Run;
 use crate::svm::check_weights;
 use crate::watch::Progress;
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
+use std::fmt;
+use std::str::FromStr;
 
 /// Stream of the orders in which samples are visited.
 const STREAM: u64 = 73;
@@ -20,6 +23,22 @@ pub enum HingeLoss {
     Hinge,
     /// max(0, 1 − m)².
     Squared,
+}
+
+const LOSSES: [(HingeLoss, &str); 2] = [(HingeLoss::Hinge, "hinge"), (HingeLoss::Squared, "squared-hinge")];
+
+impl FromStr for HingeLoss {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("loss", &LOSSES, text)
+    }
+}
+
+impl fmt::Display for HingeLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(&LOSSES, *self))
+    }
 }
 
 /// A linear SVM by dual coordinate descent.

@@ -158,8 +158,9 @@ fn learn(
     run: &Run,
 ) -> Result<(SvmSolution, Option<Sigmoid>)> {
     let solution = if part.y.contains(&1.0) { machine.solve(rows, part, run)? } else { absent(part.y.len()) };
-    let sigmoid = if probability { Some(Sigmoid::fit(&held_out(machine, rows, part, run)?, &part.y)) } else { None };
-    Ok((solution, sigmoid))
+    let judge = |rest: &Part, at: &[usize]| machine.feasible_for(rest).solve(rows, rest, run)?.values(rows, rest, at);
+    let held = if probability { Some(held_out(part, run.seed, judge)?) } else { None };
+    Ok((solution, held.map(|values| Sigmoid::fit(&values, &part.y))))
 }
 
 /// A class without samples is nobody's.

@@ -1,8 +1,7 @@
-use super::classes::{Machine, Pair};
-use super::{Part, RowCache};
+use super::Part;
+use super::classes::Pair;
 use crate::error::Result;
 use crate::random;
-use crate::svd::Run;
 use rand::seq::SliceRandom;
 
 /// Parts of the samples, each of which is judged by a machine that has not seen it.
@@ -83,9 +82,15 @@ impl Sigmoid {
 }
 
 /// The value of every sample by a machine that has not seen it: five parts, both classes spread evenly over them.
-pub(super) fn held_out(machine: &Machine, rows: &RowCache<'_>, part: &Part, run: &Run) -> Result<Vec<f64>> {
+///
+/// `judge` learns from some samples and tells the values at some places.
+pub(crate) fn held_out(
+    part: &Part,
+    seed: u64,
+    judge: impl Fn(&Part, &[usize]) -> Result<Vec<f64>>,
+) -> Result<Vec<f64>> {
     let mut order: Vec<usize> = (0..part.y.len()).collect();
-    order.shuffle(&mut random::generator(run.seed, STREAM));
+    order.shuffle(&mut random::generator(seed, STREAM));
     order.sort_by(|&a, &b| part.y[a].total_cmp(&part.y[b]));
     let folds = FOLDS.min(order.len());
     let mut out = vec![0.0; part.y.len()];
@@ -96,7 +101,7 @@ pub(super) fn held_out(machine: &Machine, rows: &RowCache<'_>, part: &Part, run:
         let (rest, held) = (part.select(&of(false)), of(true));
         let places: Vec<usize> = held.iter().map(|&i| part.places[i]).collect();
         let values = if rest.y.contains(&1.0) && rest.y.contains(&-1.0) {
-            machine.feasible_for(&rest).solve(rows, &rest, run)?.values(rows, &rest, &places)?
+            judge(&rest, &places)?
         } else {
             vec![rest.y.first().copied().unwrap_or(0.0); held.len()]
         };

@@ -205,11 +205,12 @@ fn wrong_samples_are_refused() {
 #[test]
 fn every_sampler_gives_the_same_bits_again() {
     let g = with_values(500, 400, &decaying(100, 0.9), 5);
-    for position in 0..samplers::<f64>().len() {
+    // Combinations of samples are for kernel machines only, and the greedy choice does not depend on the seed.
+    for (position, entry) in samplers::<f64>().iter().enumerate().filter(|(_, entry)| entry.name != "gaussian") {
         let fit = |seed| solve("nystrom", &g, 6, &[("sampler", position as f64), ("rows-sample", 40.0)], seed);
         let (a, b, c) = (fit(3), fit(3), fit(4));
         assert!(a.u == b.u && a.v == b.v && a.sigma == b.sigma && a.report.error_estimate == b.report.error_estimate);
-        assert_ne!(a.sigma, c.sigma);
+        assert_eq!(a.sigma == c.sigma, entry.name == "greedy", "{}", entry.name);
     }
 }
 

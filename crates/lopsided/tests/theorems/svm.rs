@@ -169,7 +169,7 @@ fn the_function_in_coefficients_of_k_is_that_of_the_symmetrised_kernel() {
     };
     for kind in [Symmetrize::Average, Symmetrize::Columns, Symmetrize::Rows] {
         let model = Svm::new(KernelSvd::new("precomputed"), kind).fit(data.clone(), &Run::default()).unwrap();
-        let decision = model.decision(&Dataset::new(Samples::Dense(k.clone())), &Run::default()).unwrap();
+        let decision = model.decision(&data, &Run::default()).unwrap();
         for class in 0..3u32 {
             let y: Vec<f64> = codes.iter().map(|c| if *c == Some(class) { 1.0 } else { -1.0 }).collect();
             let symmetric = of(kind);

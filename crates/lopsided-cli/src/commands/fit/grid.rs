@@ -30,7 +30,7 @@ pub(super) fn of<T: Scalar>(
         let factors = if data.frame.is_some() { GRAPH_FACTORS } else { TABLE_FACTORS };
         grid.push(("gamma-factor".into(), words(&factors)));
     }
-    let has = |name: &str| estimators::<T>().iter().any(|e| e.name == args.estimator && e.settings.contains(&name));
+    let has = |name: &str| estimators::<T>().iter().any(|e| e.name == args.estimator && e.has(name));
     let has_rank = has("rank");
     if has_rank && args.solver.rank.is_none() {
         let most = most(&recipe.svd, data, Some(folds));

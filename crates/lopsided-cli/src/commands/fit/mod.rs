@@ -1,16 +1,20 @@
 //! `lopsided fit`: learns to predict, and writes the model.
 
+mod errors;
 mod grid;
+mod kpca;
+mod landmarks;
+mod streamed;
 mod summary;
 
 use super::Outcome;
 use super::embed::summary::DryRun;
-use crate::args::{FitArgs, Precision};
+use crate::args::{FitArgs, Precision, SolverArgs};
 use crate::context::Context;
 use crate::labelled::{self, Labelled};
 use crate::{estimator, input, output};
 use anyhow::Result;
-use lopsided::estimators::{Estimator, Recipe, estimators, score};
+use lopsided::estimators::{Estimator, MachineErrors, Recipe, estimators, score};
 use lopsided::kernel::Gamma;
 use lopsided::tasks::{Search, Tuning};
 use lopsided::{Compat, Dataset, Error, KernelSvd, Scalar};
@@ -30,13 +34,21 @@ pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
-    let svd = estimator::from_args::<T>(&args.kernel, &args.solver, context)?;
+    match args.estimator.as_str() {
+        "kpca" => return kpca::fit::<T>(args, context),
+        "krr" if args.landmarks.stream => return streamed::fit::<T>(args, context),
+        _ => landmarks::refuse(args)?,
+    }
+    // Landmarks of a machine are not those of a solver.
+    let sampler = args.solver.sampler.clone().filter(|_| !landmarks::of(args));
+    let solver = SolverArgs { sampler, ..args.solver.clone() };
+    let svd = estimator::from_args::<T>(&args.kernel, &solver, context)?;
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");
     let Labelled { data, target, mut notes } = labelled::load::<T>(args, &context.run)?;
     let recipe = recipe(args, svd, &data)?;
     let search = args.cv.map(|folds| Search { folds, grid: grid::of(args, &recipe, &data, folds) });
-    let estimator = build::<T>(args, recipe.clone())?;
+    let estimator = build(args, recipe.clone(), &data)?;
     context.line.stage("planning");
     if args.dry_run {
         let plan = estimator.plan(&data, &context.run).map_err(with_hint)?;
@@ -45,7 +57,8 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;
-    finish(args, &*estimator, tuning, Labelled { data, target, notes }, context)
+    let errors = if args.landmarks.errors { landmarks::errors(args, &*estimator, &data, context)? } else { None };
+    finish(args, &*estimator, (tuning, errors), Labelled { data, target, notes }, context)
 }
 
 fn recipe<T: Scalar>(args: &FitArgs, mut svd: KernelSvd, data: &Dataset<T>) -> Result<Recipe> {
@@ -67,7 +80,7 @@ fn recipe<T: Scalar>(args: &FitArgs, mut svd: KernelSvd, data: &Dataset<T>) -> R
     Ok(Recipe { svd, compat })
 }
 
-fn build<T: Scalar>(args: &FitArgs, recipe: Recipe) -> Result<Box<dyn Estimator<T>>> {
+fn build<T: Scalar>(args: &FitArgs, recipe: Recipe, data: &Dataset<T>) -> Result<Box<dyn Estimator<T>>> {
     let unknown = || Error::Unknown {
         kind: "estimator",
         name: args.estimator.clone(),
@@ -75,7 +88,8 @@ fn build<T: Scalar>(args: &FitArgs, recipe: Recipe) -> Result<Box<dyn Estimator<
     };
     let entry = estimators::<T>().into_iter().find(|entry| entry.name == args.estimator).ok_or_else(unknown)?;
     let penalty = args.penalty.iter().map(|p| ("penalty".into(), p.to_string()));
-    let given: Vec<(String, String)> = penalty.chain(args.coupled.given()).chain(args.machine.given()).collect();
+    let mut given: Vec<(String, String)> = penalty.chain(args.coupled.given()).chain(args.machine.given()).collect();
+    given.extend(landmarks::given(args, data)?);
     Ok((entry.build)(recipe).with(&given)?)
 }
 
@@ -94,7 +108,7 @@ fn tuned<T: Scalar>(
 fn finish<T: Scalar>(
     args: &FitArgs,
     estimator: &dyn Estimator<T>,
-    tuning: Option<Tuning>,
+    (tuning, errors): (Option<Tuning>, Option<MachineErrors>),
     labelled: Labelled<T>,
     context: &Context,
 ) -> Result<Outcome> {
@@ -113,6 +127,7 @@ fn finish<T: Scalar>(
     }
     let mut summary = Summary::of(args, &*model, tuning, notes);
     summary.train_score = train_score;
+    summary.errors = errors;
     summary.show(context)?;
     Ok(if model.report().converged { Outcome::Done } else { Outcome::NotConverged })
 }

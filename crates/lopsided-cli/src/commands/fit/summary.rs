@@ -1,10 +1,11 @@
 //! What `fit` tells about its work.
 
+use super::errors;
 use crate::args::FitArgs;
 use crate::context::Context;
 use crate::{memory, talk};
 use lopsided::error::bytes;
-use lopsided::estimators::{Answer, FitReport, Model};
+use lopsided::estimators::{Answer, FitReport, MachineErrors, Model};
 use lopsided::tasks::{Tried, Tuning};
 use lopsided::{Result, Scalar};
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub(super) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     cv: Option<Tuning>,
     condition: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) errors: Option<MachineErrors>,
     converged: bool,
     warnings: Vec<String>,
     precision: &'static str,
@@ -51,6 +54,7 @@ impl Summary {
             train_score: None,
             cv,
             condition,
+            errors: None,
             converged,
             warnings,
             precision: T::NAME,
@@ -96,6 +100,7 @@ impl Summary {
             lines.push(("cross-validation", format!("{score} with {}", settings(&cv.best.params))));
         }
         lines.extend(self.train_score.map(|score| ("on training data", format!("{} {score:.4}", self.measure))));
+        lines.extend(self.errors.iter().flat_map(errors::lines));
         lines.extend(self.condition.map(|condition| ("condition", format!("{condition:.1e}"))));
         if !self.converged {
             lines.push(("solver", "NOT converged to the tolerance".into()));
@@ -112,7 +117,7 @@ fn settings(params: &BTreeMap<String, String>) -> String {
     if each.is_empty() { "the given settings".into() } else { each.join(", ") }
 }
 
-fn word(value: &Value) -> String {
+pub(super) fn word(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => talk::number(number.as_f64().unwrap_or_default()),
         Value::String(text) => text.clone(),

@@ -11,6 +11,7 @@ mod ksvd4;
 mod ksvd5;
 mod ksvd7;
 mod methods;
+mod nkm1;
 mod paper;
 mod sets;
 mod solvers;
@@ -51,6 +52,7 @@ struct Settings {
     out: Option<PathBuf>,
     max_rows: usize,
     learning: LearningArgs,
+    quick: bool,
 }
 
 impl Settings {
@@ -86,8 +88,9 @@ impl Settings {
             etas,
             limit: args.limit,
             out: args.out.clone(),
-            max_rows: args.max_rows,
+            max_rows: args.max_rows.unwrap_or(if args.table == PaperTable::Nkm1 { nkm1::MAX_ROWS } else { 500 }),
             learning: args.learning.clone(),
+            quick: args.quick,
         })
     }
 
@@ -95,12 +98,12 @@ impl Settings {
     fn prepare_out(&self, args: &ReproduceArgs) -> lopsided::Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         let makes_files = match args.table {
-            PaperTable::Ksvd4 | PaperTable::Ksvd6 => true,
+            PaperTable::Ksvd4 | PaperTable::Ksvd6 | PaperTable::Nkm1 => true,
             PaperTable::Ksvd7 => args.generate.is_some(),
             _ => false,
         };
         if !makes_files {
-            let allowed = "left out: only ksvd-4, ksvd-6 and ksvd-7 --generate write files";
+            let allowed = "left out: only ksvd-4, ksvd-6, nkm-1 and ksvd-7 --generate write files";
             return Err(Error::param("out", out.display(), allowed));
         }
         std::fs::create_dir_all(out).map_err(|e| Error::io(out, e))
@@ -151,6 +154,7 @@ fn defaults(table: PaperTable, quick: bool) -> (usize, usize, &'static [f64], &'
         PaperTable::Askls1 | PaperTable::Askls3 | PaperTable::Askls4 => (1, few(10), &[1.0], &[]),
         PaperTable::KmuRegret => (1, 1, &[1.0], &[]),
         PaperTable::Ksvd7 => (50, few(10), &[2.0, 5.0, 10.0], &[]),
+        PaperTable::Nkm1 => (10, few(5), &[0.5, 1.0, 2.0, 4.0, 8.0], &[]),
     }
 }
 
@@ -211,6 +215,10 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
         PaperTable::KmuRegret => kmu::run(args, context),
         PaperTable::Askls3 => {
             show(&over_sets(&graphs("askls-3"), &folders()?, &settings, context, askls::graph)?, askls::text, context)
+        }
+        PaperTable::Nkm1 => {
+            let kind = Kind { table: "nkm-1", fits: Folder::has_table, needs: "data.csv with classes" };
+            show(&over_sets(&kind, &folders()?, &settings, context, nkm1::set)?, nkm1::text, context)
         }
         PaperTable::Askls4 => {
             let kind = Kind { table: "askls-4", fits: Folder::has_table, needs: "data.csv" };

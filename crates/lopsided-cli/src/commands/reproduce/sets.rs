@@ -158,6 +158,20 @@ impl Folder {
         Ok((table.samples, measured(target)))
     }
 
+    /// Reads the table as it is: rows to learn from, and rows to test on where the set has them.
+    pub(super) fn raw_table(&self) -> anyhow::Result<(Dataset<f64>, Option<Dataset<f64>>)> {
+        let missing = || Error::parse(self.path.display().to_string(), "has no data.csv with a target column");
+        let one = |names: &[&str]| -> anyhow::Result<Option<Dataset<f64>>> {
+            let Some(file) = self.file(names) else { return Ok(None) };
+            let options = ReadOptions { format: Some(Format::Table), ..ReadOptions::default() };
+            let Input::Table(table) = read::<f64>(&file, &options)? else { return Err(missing().into()) };
+            table.samples.check_finite(&file.display().to_string())?;
+            let (_, target) = table.target.ok_or_else(missing)?;
+            Ok(Some(Dataset { y: Some(measured(target)), ..Dataset::new(table.samples) }))
+        };
+        Ok((one(&["data.csv"])?.ok_or_else(missing)?, one(&["test.csv"])?))
+    }
+
     /// Reads the matrix and the classes of its rows.
     pub(super) fn matrix(&self) -> anyhow::Result<MatrixSet> {
         let labels_file = self.file(&["labels.csv"]).ok_or_else(|| self.missing("labels.csv"))?;

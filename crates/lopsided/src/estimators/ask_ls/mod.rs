@@ -25,22 +25,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Settings that a grid may vary.
-const SETTINGS: [&str; 14] = [
-    "gamma",
-    "gamma-factor",
-    "degree",
-    "coef0",
-    "epsilon",
-    "beta",
-    "alpha",
-    "decay",
-    "penalty",
-    "merge",
-    "on-singular",
-    "tikhonov",
-    "route",
-    "symmetrize",
-];
+const SETTINGS: [&[&str]; 2] =
+    [&KERNEL_SETTINGS, &["penalty", "merge", "on-singular", "tikhonov", "route", "symmetrize"]];
 /// Parts of the training samples for stacking, as in \[AsKLS\].
 const FOLDS: usize = 10;
 /// Up to this many training samples factors of ten systems fit a gigabyte.

@@ -1,15 +1,16 @@
 use super::{
-    ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, KERNEL_SETTINGS, KernelMachineModel, KernelSvd, Learned,
-    Model, Output, Plan, Recipe, Result, Run, Scalar, Symmetrize, Task, above_zero, unknown_setting,
+    APPROXIMATION_SETTINGS, Approximation, ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, KERNEL_SETTINGS,
+    KernelMachineModel, KernelSvd, Learned, Model, Output, Plan, Point, Recipe, Result, Run, Scalar, Space, Symmetrize,
+    Task, above_zero, unknown_setting, validate,
 };
 use crate::linear_machine::{Labels, Logistic};
 use crate::linsys::check_penalty;
 use crate::operator::{DenseOperator, Operator, available_memory, materialize};
 
-const SETTINGS: [&str; 5] = ["gamma", "gamma-factor", "penalty", "symmetrize", "class-weight"];
+const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty", "symmetrize", "class-weight"]];
 
 /// Logistic regression of a kernel that is symmetric or made so, as [`super::Svm`] has it: exact, by products with the kernel
-/// matrix alone ([`Logistic::fit_kernel`]).
+/// matrix alone ([`Logistic::fit_kernel`]), or with landmarks ([`Logistic::fit`]).
 ///
 /// Minimises ½·aᵀKa + penalty·Σ_i weight_i·loss_i; softmax of the decision values gives probabilities.
 #[derive(Clone, Debug)]
@@ -22,12 +23,15 @@ pub struct KernelLogistic {
     pub symmetrize: Symmetrize,
     /// What samples count because of their class.
     pub class_weight: ClassWeight,
+    /// The approach and its landmarks; exact unless they are asked for.
+    pub approximation: Approximation,
 }
 
 impl KernelLogistic {
     /// Penalty 1.
     pub fn new(svd: KernelSvd, symmetrize: Symmetrize) -> Self {
-        KernelLogistic { svd, penalty: 1.0, symmetrize, class_weight: ClassWeight::Equal }
+        let (class_weight, approximation) = (ClassWeight::Equal, Approximation::default());
+        KernelLogistic { svd, penalty: 1.0, symmetrize, class_weight, approximation }
     }
 
     /// Learns one function for each class.
@@ -40,14 +44,18 @@ impl KernelLogistic {
     }
 
     fn frame(&self) -> Frame<'_> {
-        Frame { name: "logistic", svd: &self.svd, symmetrize: self.symmetrize, class_weight: &self.class_weight }
+        let KernelLogistic { svd, symmetrize, class_weight, approximation, .. } = self;
+        Frame { name: "logistic", svd, symmetrize: *symmetrize, class_weight, approximation }
     }
 
     fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let default = Logistic::new(self.penalty);
         let machine = Logistic { tol: self.svd.solver_params.get("tol").unwrap_or(default.tol), ..default };
         let labels = Labels { codes: task.codes, classes: task.names.len(), weights: task.weights };
-        let found = self.stored(task.k, |k| machine.fit_kernel(k, &labels, run))?;
+        let found = match task.space {
+            Space::Kernel(k) => self.stored(k, |k| machine.fit_kernel(k, &labels, run))?,
+            Space::Features(f) => machine.fit(f, &labels, run)?,
+        };
         let left = format!("the gradient is still {:.1e} of that at zero after {} steps", found.gradient, found.steps);
         Ok(Learned {
             coefficients: found.planes.weights,
@@ -76,16 +84,20 @@ impl KernelLogistic {
             "penalty" => out.penalty = above_zero(setting, value)?,
             "symmetrize" => out.symmetrize = value.parse()?,
             "class-weight" => out.class_weight = value.parse()?,
+            _ if out.approximation.set(setting, value)? => {}
             _ => return Err(unknown_setting(setting, &SETTINGS)),
         }
         Ok(out)
+    }
+
+    fn at(&self, point: &[(String, String)]) -> Result<Self> {
+        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
     }
 }
 
 impl<T: Scalar> Estimator<T> for KernelLogistic {
     fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
-        let changed = point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))?;
-        Ok(Box::new(changed))
+        Ok(Box::new(self.at(point)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
@@ -95,13 +107,19 @@ impl<T: Scalar> Estimator<T> for KernelLogistic {
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         Ok(Box::new(self.fit(data, run)?))
     }
+
+    fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
+        let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;
+        let frames: Vec<Frame<'_>> = machines.iter().map(Self::frame).collect();
+        validate::scores(&frames, data, folds, run, |at, task, run| machines[at].learn(task, run))
+    }
 }
 
 /// The entry of kernel logistic regression.
 pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "logistic",
-        about: "kernel logistic regression with a symmetric or symmetrised kernel: probabilities of the classes",
+        about: "kernel logistic regression with a symmetric or symmetrised kernel, exact or by landmarks (--approach lla, gsa): probabilities of the classes",
         settings: &SETTINGS,
         build: |recipe: Recipe| Box::new(KernelLogistic::new(recipe.svd, Symmetrize::Average)),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),

@@ -1,22 +1,30 @@
 //! Classification machines on a symmetric or symmetrised kernel matrix: C-SVM, ν-SVM and logistic regression.
+//!
+//! With landmarks they are linear machines on features F, whose functions are those of LLA or GSA (\[NKM\]): the C-SVM by dual
+//! coordinate descent, the ν-SVM on K̃ = F·Fᵀ, which is never formed, with w = Fᵀ·c, logistic regression by Newton's method.
 
 mod class_weight;
+mod landmarks;
 mod logistic;
 mod model;
+mod pairs;
 mod svm;
+mod validate;
 
 pub use class_weight::ClassWeight;
 pub use logistic::KernelLogistic;
 pub use model::KernelMachineModel;
 pub use svm::{Svm, SvmKind};
 
+pub(super) use landmarks::Labelled;
 pub(super) use logistic::entry as logistic_entry;
 pub(super) use svm::{entry as svm_entry, nu_entry};
 
 use super::ask_ls::{AskLsModel, Functions, Merge, Merger, Symmetrize, Symmetrized, check_square, training, unfolded};
 use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
+use super::nystrom_machine::{APPROXIMATION_SETTINGS, Approach, Approximation};
 use super::scoring::{Answer, Known};
-use super::{Estimator, EstimatorEntry, FitReport, Model, Recipe, above_zero, unknown_setting};
+use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
@@ -24,8 +32,8 @@ use crate::linsys::{CoupledSolution, SystemReport};
 use crate::operator::{Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
-use faer::Mat;
-use model::Output;
+use faer::{Mat, MatRef};
+use model::{Functions as MachineFunctions, Output};
 use std::collections::BTreeMap;
 
 /// What all these machines have in common.
@@ -34,21 +42,30 @@ struct Frame<'a> {
     svd: &'a KernelSvd,
     symmetrize: Symmetrize,
     class_weight: &'a ClassWeight,
+    approximation: &'a Approximation,
 }
 
-/// The samples that a machine learns from, in the order of their classes.
-struct Task<'a> {
-    /// The symmetric kernel matrix of these samples.
-    k: &'a dyn Operator<f64>,
+/// The samples that a machine learns from.
+pub(super) struct Task<'a> {
+    space: Space<'a>,
     codes: &'a [u32],
     names: &'a [String],
     weights: Option<&'a [f64]>,
 }
 
-/// What a machine learned about a [`Task`]: a column of coefficients and a bias for each function.
-struct Learned {
-    coefficients: Mat<f64>,
-    bias: Vec<f64>,
+/// Where it learns.
+#[derive(Clone, Copy)]
+pub(super) enum Space<'a> {
+    /// The symmetric kernel matrix of the samples.
+    Kernel(&'a dyn Operator<f64>),
+    /// Their features, a row each.
+    Features(MatRef<'a, f64>),
+}
+
+/// What a machine learned about a [`Task`]: a column of coefficients, of samples or of features, and a bias for each function.
+pub(super) struct Learned {
+    pub(super) coefficients: Mat<f64>,
+    pub(super) bias: Vec<f64>,
     output: Output,
     params: Vec<(&'static str, serde_json::Value)>,
     warnings: Vec<String>,
@@ -68,12 +85,30 @@ impl Frame<'_> {
 
     fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let known = self.known(data.y.as_ref())?;
+        if self.approach() != Approach::Exact {
+            let kernel = self.problem(data, &known.rows, run)?.kernel;
+            return self.settled().plan(kernel, data.x.as_ref(), known.rows.len());
+        }
         KernelSvd { rank: 1, ..self.svd.clone() }
             .plan(&training(data.clone(), &known.rows, self.svd.kernel.name == "precomputed").0, run)
     }
 
-    /// Everything but the machine itself. A graph is learned transductively: K holds all nodes, the machine those with a label.
+    /// Everything but the machine itself.
     fn fit<T: Scalar>(
+        &self,
+        data: Dataset<T>,
+        run: &Run,
+        learn: impl FnOnce(&Task<'_>) -> Result<Learned>,
+    ) -> Result<KernelMachineModel<T>> {
+        if self.approach() == Approach::Exact {
+            self.fit_exact(data, run, learn)
+        } else {
+            self.fit_landmarks(&data, run, learn)
+        }
+    }
+
+    /// A graph is learned transductively: K holds all nodes, the machine those with a label.
+    fn fit_exact<T: Scalar>(
         &self,
         data: Dataset<T>,
         run: &Run,
@@ -96,8 +131,9 @@ impl Frame<'_> {
         let symmetrized = Symmetrized::new(&block, self.symmetrize);
         let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
         let k: &dyn Operator<f64> = if symmetric { &block } else { &symmetrized };
-        let learned = learn(&Task { k, codes: &codes, names, weights: weights.as_deref() })?;
-        let report = self.report(&spec, train.len(), &learned);
+        let learned = learn(&Task { space: Space::Kernel(k), codes: &codes, names, weights: weights.as_deref() })?;
+        let way = BTreeMap::from([("symmetrize".to_string(), self.symmetrize.to_string().into())]);
+        let report = self.report(&spec, train.len(), &learned, way);
         let mut found = unfolded(coupled(learned.coefficients, learned.bias), &block, self.symmetrize)?;
         let normalizer = built.normalizer.clone();
         drop(built);
@@ -107,14 +143,20 @@ impl Frame<'_> {
         let merge = if symmetric { Merge::Source } else { self.symmetrize.merge() };
         let (name, merger, answer) = (self.name.into(), Merger::plain(merge), known.answer);
         let functions = AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer, report };
-        Ok(KernelMachineModel { functions, output: learned.output })
+        Ok(KernelMachineModel { functions: MachineFunctions::Samples(Box::new(functions)), output: learned.output })
     }
 
-    fn report(&self, spec: &KernelSpec, n_train: usize, learned: &Learned) -> FitReport {
-        let mut params: BTreeMap<String, serde_json::Value> =
-            spec.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    /// `way`: what the report says about the way there.
+    fn report(
+        &self,
+        spec: &KernelSpec,
+        n_train: usize,
+        learned: &Learned,
+        way: BTreeMap<String, serde_json::Value>,
+    ) -> FitReport {
+        let mut params = way;
+        params.extend(spec.params.iter().map(|(name, value)| (name.into(), value.into())));
         params.insert("kernel".into(), spec.name.clone().into());
-        params.insert("symmetrize".into(), self.symmetrize.to_string().into());
         if *self.class_weight != ClassWeight::Equal {
             params.insert("class-weight".into(), self.class_weight.to_string().into());
         }

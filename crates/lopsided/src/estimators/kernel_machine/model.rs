@@ -5,6 +5,7 @@ use crate::estimators::ask_ls::AskLsModel;
 use crate::estimators::{Answer, FitReport, Model};
 use crate::graph::GraphFrame;
 use crate::linear_machine::softmax;
+use crate::lowrank::KernelFunctions;
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use crate::svm::{Pair, Sigmoid, class_probabilities, class_values};
@@ -35,13 +36,91 @@ impl Output {
         let fits = (each || paired) && !pairs.is_empty() && sigmoids.as_ref().is_none_or(|s| s.len() == pairs.len());
         fits.then_some(pairs.len())
     }
+
+    /// A column of decision values for each class from one of each function.
+    pub(super) fn decision(&self, values: Mat<f64>, classes: usize) -> Mat<f64> {
+        match self {
+            Output::Machines { pairs, .. } => class_values(values.as_ref(), pairs, classes),
+            Output::Softmax => values,
+        }
+    }
+}
+
+/// The functions of all classes or pairs of classes.
+#[derive(Clone, Debug)]
+pub(super) enum Functions<T> {
+    /// In coefficients of K.
+    Samples(Box<AskLsModel<T>>),
+    /// With landmarks.
+    Landmarks(Box<LandmarkFunctions<T>>),
+}
+
+impl<T: Scalar> Functions<T> {
+    fn model(&self) -> &dyn Model<T> {
+        match self {
+            Functions::Samples(functions) => &**functions,
+            Functions::Landmarks(functions) => &**functions,
+        }
+    }
+}
+
+/// Field of files with [`LandmarkFunctions`].
+const BY_LANDMARKS: &str = "by-landmarks";
+
+/// Functions of a machine with landmarks.
+#[derive(Clone, Debug)]
+pub(super) struct LandmarkFunctions<T> {
+    pub(super) name: String,
+    pub(super) functions: KernelFunctions<T>,
+    pub(super) answer: Answer,
+    pub(super) report: FitReport,
+}
+
+impl<T: Scalar> LandmarkFunctions<T> {
+    fn from_archive(archive: &Archive, width: usize) -> Result<Self> {
+        let (name, answer) = (archive.field("estimator")?, archive.field("answer")?);
+        let functions = KernelFunctions::take(archive)?;
+        if functions.count() != width {
+            return Err(archive.error("has arrays whose sizes do not fit together"));
+        }
+        Ok(LandmarkFunctions { name, functions, answer, report: archive.field("fit")? })
+    }
+}
+
+impl<T: Scalar> Model<T> for LandmarkFunctions<T> {
+    fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
+        samples.x.check_finite("the new rows")?;
+        self.functions.apply(samples.x.as_ref(), run)
+    }
+
+    fn frame(&self) -> Option<&GraphFrame> {
+        None
+    }
+
+    fn report(&self) -> &FitReport {
+        &self.report
+    }
+
+    fn archive(&self) -> Archive {
+        let mut archive = Archive::default();
+        archive.set_field("estimator", &self.name);
+        archive.set_field("precision", T::NAME);
+        archive.set_field("answer", &self.answer);
+        archive.set_field("fit", &self.report);
+        archive.set_field(BY_LANDMARKS, true);
+        self.functions.put(&mut archive);
+        archive
+    }
 }
 
 /// A fitted [`super::Svm`] or [`super::KernelLogistic`].
 #[derive(Clone, Debug)]
 pub struct KernelMachineModel<T> {
-    /// The functions, in coefficients of K.
-    pub(super) functions: AskLsModel<T>,
+    pub(super) functions: Functions<T>,
     pub(super) output: Output,
 }
 
@@ -51,7 +130,7 @@ impl<T: Scalar> KernelMachineModel<T> {
     /// # Errors
     /// Those of [`Model::decision`].
     pub fn function_values(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
-        self.functions.decision(samples, run)
+        self.functions.model().decision(samples, run)
     }
 
     /// The model of an archive.
@@ -64,21 +143,21 @@ impl<T: Scalar> KernelMachineModel<T> {
         let output = archive.field::<Option<Output>>("output")?.unwrap_or_else(|| Output::one_vs_rest(classes));
         let damaged = || archive.error("has machines that do not fit its classes");
         let width = output.width(classes).ok_or_else(damaged)?;
-        Ok(KernelMachineModel { functions: AskLsModel::with_columns(archive, width)?, output })
+        let functions = match archive.field::<Option<bool>>(BY_LANDMARKS)? {
+            Some(true) => Functions::Landmarks(Box::new(LandmarkFunctions::from_archive(archive, width)?)),
+            _ => Functions::Samples(Box::new(AskLsModel::with_columns(archive, width)?)),
+        };
+        Ok(KernelMachineModel { functions, output })
     }
 }
 
 impl<T: Scalar> Model<T> for KernelMachineModel<T> {
     fn answer(&self) -> &Answer {
-        self.functions.answer()
+        self.functions.model().answer()
     }
 
     fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
-        let values = self.function_values(samples, run)?;
-        Ok(match &self.output {
-            Output::Machines { pairs, .. } => class_values(values.as_ref(), pairs, self.answer().width()),
-            Output::Softmax => values,
-        })
+        Ok(self.output.decision(self.function_values(samples, run)?, self.answer().width()))
     }
 
     fn probabilities(&self, samples: &Dataset<T>, run: &Run) -> Result<Option<Mat<f64>>> {
@@ -92,15 +171,15 @@ impl<T: Scalar> Model<T> for KernelMachineModel<T> {
     }
 
     fn frame(&self) -> Option<&GraphFrame> {
-        self.functions.frame()
+        self.functions.model().frame()
     }
 
     fn report(&self) -> &FitReport {
-        self.functions.report()
+        self.functions.model().report()
     }
 
     fn archive(&self) -> Archive {
-        let mut archive = self.functions.archive();
+        let mut archive = self.functions.model().archive();
         archive.set_field("output", &self.output);
         archive
     }

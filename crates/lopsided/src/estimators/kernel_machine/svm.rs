@@ -1,17 +1,16 @@
 use super::{
-    ClassWeight, Dataset, Error, Estimator, EstimatorEntry, Frame, KERNEL_SETTINGS, KernelMachineModel, KernelSvd,
-    Learned, Mat, Model, Output, Plan, Recipe, Result, Run, Scalar, Symmetrize, Task, above_zero, unknown_setting,
+    APPROXIMATION_SETTINGS, Approach, Approximation, ClassWeight, Dataset, Error, Estimator, EstimatorEntry, Frame,
+    KERNEL_SETTINGS, KernelMachineModel, KernelSvd, Labelled, Model, Plan, Point, Recipe, Result, Run, Scalar,
+    Symmetrize, above_zero, unknown_setting, validate,
 };
+use crate::estimators::nystrom_machine::{Comparison, MachineErrors, Problem};
+use crate::linear_machine::HingeLoss;
 use crate::linsys::check_penalty;
-use crate::operator::available_memory;
-use crate::svm::{self, CSvm, Classes, Machine, MultiClass, NuSvm, Pair, RowCache};
+use crate::svm::MultiClass;
 
-const SETTINGS: [&str; 7] =
-    ["gamma", "gamma-factor", "penalty", "symmetrize", "multi-class", "probability", "class-weight"];
-const NU_SETTINGS: [&str; 7] =
-    ["gamma", "gamma-factor", "nu", "symmetrize", "multi-class", "probability", "class-weight"];
-/// Bytes of kernel rows that are kept, unless the memory allowed is less than four times as much.
-const CACHE: u64 = 1 << 30;
+const SETTINGS: [&[&str]; 4] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty", "loss"], &SHARED_SETTINGS];
+const NU_SETTINGS: [&[&str]; 4] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["nu"], &SHARED_SETTINGS];
+const SHARED_SETTINGS: [&str; 4] = ["symmetrize", "multi-class", "probability", "class-weight"];
 /// ν unless given.
 const NU: f64 = 0.5;
 
@@ -29,6 +28,9 @@ pub enum SvmKind {
 /// Its functions are kept in coefficients of K itself. A graph is learned transductively: K holds all nodes, the machines those
 /// with a label. Sample weights ([`Dataset::weights`]) and class weights multiply the bounds. Probabilities come from
 /// sigmoids of held-out values (five parts), for pairs of classes coupled.
+///
+/// With landmarks (\[NKM\]) it is a linear machine on their features F, whose functions are those of LLA or of GSA; the
+/// kernel must then be symmetric and positive.
 ///
 /// ```
 /// use lopsided::estimators::{Model, Svm, Symmetrize};
@@ -56,6 +58,10 @@ pub struct Svm {
     pub probability: bool,
     /// What samples count because of their class.
     pub class_weight: ClassWeight,
+    /// The approach and its landmarks; exact unless they are asked for.
+    pub approximation: Approximation,
+    /// The loss of a C-SVM; the exact machine has the hinge only.
+    pub loss: HingeLoss,
 }
 
 impl Svm {
@@ -68,6 +74,8 @@ impl Svm {
             multi_class: MultiClass::OneVsRest,
             probability: false,
             class_weight: ClassWeight::Equal,
+            approximation: Approximation::default(),
+            loss: HingeLoss::Hinge,
         }
     }
 
@@ -83,6 +91,12 @@ impl Svm {
         self
     }
 
+    /// The same with another approach.
+    pub fn with_approximation(mut self, approximation: Approximation) -> Self {
+        self.approximation = approximation;
+        self
+    }
+
     /// Learns one function for each class or pair of classes.
     ///
     /// # Errors
@@ -90,76 +104,35 @@ impl Svm {
     /// are negative or NaN; [`Error::Shape`] for a kernel matrix that is not square; [`Error::Memory`],
     /// [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<KernelMachineModel<T>> {
-        if let SvmKind::C(penalty) = self.kind {
-            check_penalty(penalty)?;
-        }
+        self.check()?;
         self.frame().fit(data, run, |task| self.learn(task, run))
     }
 
-    fn frame(&self) -> Frame<'_> {
+    pub(super) fn check(&self) -> Result<()> {
+        if let SvmKind::C(penalty) = self.kind {
+            check_penalty(penalty)?;
+        }
+        if self.loss != HingeLoss::Hinge && self.frame().approach() == Approach::Exact {
+            return Err(Error::param("loss", self.loss, "hinge for the exact machine; lla and gsa have both"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn frame(&self) -> Frame<'_> {
         let name = if matches!(self.kind, SvmKind::C(_)) { "svm" } else { "nu-svm" };
-        Frame { name, svd: &self.svd, symmetrize: self.symmetrize, class_weight: &self.class_weight }
+        let Svm { svd, symmetrize, class_weight, approximation, .. } = self;
+        Frame { name, svd, symmetrize: *symmetrize, class_weight, approximation }
     }
 
-    fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {
-        let bytes = CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4);
-        let rows = RowCache::new(task.k, bytes)?;
-        let classes = Classes { codes: task.codes, count: task.names.len(), weights: task.weights };
-        let machine = self.machine();
-        self.check_nu(&classes, task.names)?;
-        let found = classes.learn(&machine, self.multi_class, self.probability, &rows, run)?;
-        let mut coefficients = Mat::zeros(task.codes.len(), found.len());
-        for (at, learned) in found.iter().enumerate() {
-            let values = learned.part.places.iter().zip(&learned.solution.coefficients);
-            values.for_each(|(&i, &c)| coefficients[(i, at)] = c);
-        }
-        let sigmoids = found.iter().map(|f| f.sigmoid).collect();
-        Ok(Learned {
-            bias: found.iter().map(|f| f.solution.bias).collect(),
-            output: Output::Machines { pairs: found.iter().map(|f| f.pair).collect(), sigmoids },
-            params: self.params(&coefficients),
-            warnings: found.iter().filter_map(|f| warning(f, task.names)).collect(),
-            converged: found.iter().all(|f| f.solution.converged),
-            coefficients,
-        })
-    }
-
-    fn machine(&self) -> Machine {
-        let tol = |default: f64| self.svd.solver_params.get("tol").unwrap_or(default);
-        match self.kind {
-            SvmKind::C(penalty) => {
-                let machine = CSvm::new(penalty);
-                Machine::C(CSvm { tol: tol(machine.tol), ..machine })
-            }
-            SvmKind::Nu(nu) => {
-                let machine = NuSvm::new(nu);
-                Machine::Nu(NuSvm { tol: tol(machine.tol), ..machine })
-            }
-        }
-    }
-
-    /// Names the classes for which ν is too large.
-    fn check_nu(&self, classes: &Classes<'_>, names: &[String]) -> Result<()> {
-        let SvmKind::Nu(nu) = self.kind else { return Ok(()) };
-        let most = |pair: Pair| (NuSvm::most(&classes.part(pair)), pair);
-        let all = classes.pairs(self.multi_class).into_iter().map(most).filter(|(most, _)| *most > 0.0);
-        let tightest = all.min_by(|a, b| a.0.total_cmp(&b.0));
-        match tightest {
-            Some((most, pair)) if !(nu > 0.0 && nu <= most * (1.0 + 1e-12)) => {
-                let whom = against(pair, names);
-                Err(Error::param("nu", nu, format!("above 0 and at most {most}, which is 2 min(n₊, n₋)/n for {whom}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn params(&self, coefficients: &Mat<f64>) -> Vec<(&'static str, serde_json::Value)> {
-        let supports = coefficients.row_iter().filter(|row| row.iter().any(|c| *c != 0.0)).count();
-        let bound = match self.kind {
-            SvmKind::C(penalty) => ("penalty", penalty.into()),
-            SvmKind::Nu(nu) => ("nu", nu.into()),
-        };
-        vec![bound, ("multi-class", self.multi_class.to_string().into()), ("support-vectors", supports.into())]
+    /// What the exact machine and those with landmarks share.
+    pub(in crate::estimators) fn comparable<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        run: &Run,
+    ) -> Result<(Problem<T>, Labelled)> {
+        self.check()?;
+        let labelled = self.frame().labelled(data)?;
+        Ok((self.frame().problem(data, &labelled.rows, run)?, labelled))
     }
 
     fn set(&self, setting: &str, value: &str) -> Result<Self> {
@@ -174,10 +147,16 @@ impl Svm {
                 out.probability = value.parse().map_err(|_| Error::param(setting, value, "true or false"))?;
             }
             ("class-weight", _) => out.class_weight = value.parse()?,
+            ("loss", SvmKind::C(_)) => out.loss = value.parse()?,
+            _ if out.approximation.set(setting, value)? => {}
             (_, SvmKind::C(_)) => return Err(unknown_setting(setting, &SETTINGS)),
             (_, SvmKind::Nu(_)) => return Err(unknown_setting(setting, &NU_SETTINGS)),
         }
         Ok(out)
+    }
+
+    fn at(&self, point: &[(String, String)]) -> Result<Self> {
+        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
     }
 }
 
@@ -186,25 +165,9 @@ fn share(value: &str) -> Result<f64> {
     number.ok_or_else(|| Error::param("nu", value, "above 0 and at most 2 min(n₊, n₋)/n, never more than 1"))
 }
 
-fn against((first, other): Pair, names: &[String]) -> String {
-    let first = &names[first as usize];
-    match other {
-        Some(other) => format!("class `{first}` against `{}`", names[other as usize]),
-        None => format!("class `{first}` against the rest"),
-    }
-}
-
-fn warning(found: &svm::Learned, names: &[String]) -> Option<String> {
-    let whom = against(found.pair, names);
-    let (violation, steps) = (found.solution.violation, found.solution.steps);
-    let text = format!("{whom}: the optimality conditions are still violated by {violation:.1e} after {steps} steps");
-    (!found.solution.converged).then_some(text)
-}
-
 impl<T: Scalar> Estimator<T> for Svm {
     fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
-        let changed = point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))?;
-        Ok(Box::new(changed))
+        Ok(Box::new(self.at(point)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
@@ -214,13 +177,26 @@ impl<T: Scalar> Estimator<T> for Svm {
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         Ok(Box::new(self.fit(data, run)?))
     }
+
+    fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
+        let compared = Comparison::svm(self, data, run).and_then(|both| both.errors(&self.approximation, run));
+        let gram = || self.comparable(data, run)?.0.gram_errors(&self.approximation, run);
+        MachineErrors::or_gram(compared, gram).map(Some)
+    }
+
+    fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
+        let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;
+        machines.iter().try_for_each(Self::check)?;
+        let frames: Vec<Frame<'_>> = machines.iter().map(Self::frame).collect();
+        validate::scores(&frames, data, folds, run, |at, task, run| machines[at].learn(task, run))
+    }
 }
 
 /// The entry of the C-SVM.
 pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "svm",
-        about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
+        about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)",
         settings: &SETTINGS,
         build: |recipe: Recipe| Box::new(Svm::new(recipe.svd, Symmetrize::Average)),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
@@ -231,7 +207,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
 pub(in crate::estimators) fn nu_entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "nu-svm",
-        about: "ν-SVM with a symmetric or symmetrised kernel: ν bounds the share of margin errors",
+        about: "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors",
         settings: &NU_SETTINGS,
         build: |recipe: Recipe| Box::new(Svm::new(recipe.svd, Symmetrize::Average).with_kind(SvmKind::Nu(NU))),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),

@@ -19,8 +19,7 @@ use model::features;
 use std::collections::BTreeMap;
 
 /// Settings that a grid may vary.
-const SETTINGS: [&str; 11] =
-    ["gamma", "gamma-factor", "degree", "coef0", "epsilon", "beta", "alpha", "decay", "rank", "scaling", "penalty"];
+const SETTINGS: [&[&str]; 2] = [&KERNEL_SETTINGS, &["rank", "scaling", "penalty"]];
 /// Penalty for classes unless one is given, as in \[KSVD\] §4.1.
 const CLASSES_PENALTY: f64 = 1.0;
 /// Penalty for values unless one is given: singular vectors have unit length, so 1 would halve every prediction.

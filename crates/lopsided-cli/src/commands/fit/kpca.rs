@@ -1,0 +1,130 @@
+//! `fit kpca`: kernel principal components of a table.
+
+use super::{errors, landmarks, with_hint};
+use crate::args::FitArgs;
+use crate::commands::Outcome;
+use crate::commands::embed::summary::DryRun;
+use crate::commands::fit::summary::word;
+use crate::context::Context;
+use crate::{estimator, input, memory, output, talk};
+use anyhow::Result;
+use lopsided::error::bytes;
+use lopsided::estimators::{Approximation, KernelPca, MachineErrors};
+use lopsided::io::{Input, read};
+use lopsided::kernel::Gamma;
+use lopsided::{Dataset, Error, Scalar};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Components unless a number is given.
+const RANK: usize = 16;
+
+/// A finished fit. The fields are those of `--json`.
+#[derive(Serialize)]
+struct Summary {
+    estimator: &'static str,
+    params: BTreeMap<String, Value>,
+    n_train: usize,
+    variances: Vec<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<MachineErrors>,
+    warnings: Vec<String>,
+    precision: &'static str,
+    model: Option<PathBuf>,
+    seconds: f64,
+    peak_bytes: Option<u64>,
+}
+
+/// Fits the components of all rows.
+pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
+    refuse(args)?;
+    let mut svd = estimator::of_machine::<T>(&args.kernel, context)?;
+    args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
+    context.line.stage("reading");
+    let Input::Table(table) = read::<T>(&args.input, &input::options(&args.read))? else {
+        return Err(input::not_a_table(&args.input));
+    };
+    table.samples.check_finite(&args.input.display().to_string())?;
+    let data = Dataset::new(table.samples);
+    if args.kernel.gamma.is_none() {
+        svd.gamma = Gamma::Median;
+    }
+    svd.rank = args.solver.rank.unwrap_or(RANK.min(data.x.count()));
+    let mut approximation = Approximation::default();
+    for (name, value) in landmarks::given(args, &data)? {
+        approximation.set(&name, &value)?;
+    }
+    let machine = KernelPca { svd, approximation, center: !args.kernel.no_center };
+    if args.dry_run {
+        let plan = machine.plan(&data, &context.run).map_err(with_hint)?;
+        DryRun::of::<T>(&machine.svd, &plan, &table.notes, context).show(context)?;
+        return Ok(Outcome::Done);
+    }
+    context.line.stage("fitting");
+    let model = machine.fit(&data, &context.run).map_err(with_hint)?;
+    let errors = if args.landmarks.errors { Some(machine.errors(&data, &context.run)?) } else { None };
+    context.run.watch.check()?;
+    if let Some(path) = &args.model {
+        let mut archive = model.archive();
+        archive.set_field("target", table.target.map(|(name, _)| name));
+        archive.save(path)?;
+    }
+    let summary = Summary {
+        estimator: "kpca",
+        params: model.params,
+        n_train: model.n_train,
+        variances: model.variances,
+        errors: errors.map(|(solution, gram)| MachineErrors { solution: Some(solution), gram }),
+        warnings: table.notes,
+        precision: T::NAME,
+        model: args.model.clone(),
+        seconds: context.seconds(),
+        peak_bytes: memory::peak_bytes(),
+    };
+    summary.show(context)?;
+    Ok(Outcome::Done)
+}
+
+/// Says so where an option has no meaning without targets.
+fn refuse(args: &FitArgs) -> lopsided::Result<()> {
+    let meaningless = [
+        ("cv", args.cv.is_some()),
+        ("penalty", args.penalty.is_some()),
+        ("labels", args.graph.labels.is_some()),
+        ("train-ids", args.train_ids.is_some()),
+        ("cols", args.cols.is_some()),
+        ("weights", args.machine.weights.is_some()),
+        ("stream", args.landmarks.stream),
+    ];
+    match meaningless.iter().find(|(_, given)| *given) {
+        Some((name, _)) => {
+            Err(Error::param(name, "given", "left out for kpca, which learns from all rows and no target"))
+        }
+        None => Ok(()),
+    }
+}
+
+impl Summary {
+    fn show(&self, context: &Context) -> lopsided::Result<()> {
+        context.line.clear();
+        context.notes(&self.warnings);
+        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
+        let mut lines = vec![
+            ("estimator", format!("kpca, {}", self.precision)),
+            ("learned", format!("{} components from {} samples", self.variances.len(), self.n_train)),
+            ("settings", params.join(", ")),
+            ("variances", talk::first_values(&self.variances)),
+        ];
+        lines.extend(self.errors.iter().flat_map(errors::lines));
+        lines.push(("cost", format!("{:.2} s", self.seconds)));
+        lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
+        lines.extend(self.model.as_ref().map(|path| ("written", path.display().to_string())));
+        lines
+    }
+}

@@ -1,0 +1,111 @@
+//! The machines on features of landmarks.
+
+use super::model::{Functions, LandmarkFunctions};
+use super::{
+    Approach, Approximation, Dataset, Error, Frame, KernelMachineModel, Learned, Mat, Result, Run, Scalar, Space,
+    Symmetrize, Task, codes,
+};
+use crate::estimators::Answer;
+use crate::estimators::nystrom_machine::Problem;
+use crate::lowrank::KernelFunctions;
+
+/// The samples with a class.
+pub(in crate::estimators) struct Labelled {
+    pub(in crate::estimators) rows: Vec<usize>,
+    codes: Vec<u32>,
+    weights: Option<Vec<f64>>,
+    answer: Answer,
+}
+
+impl Labelled {
+    pub(in crate::estimators) fn task<'a>(&'a self, space: Space<'a>) -> Task<'a> {
+        Task { space, codes: &self.codes, names: self.answer.classes(), weights: self.weights.as_deref() }
+    }
+}
+
+/// Features that machines of several settings share.
+pub(super) struct Prepared<T> {
+    problem: Problem<T>,
+    map: KernelFunctions<T>,
+    pub(super) features: Mat<f64>,
+}
+
+impl<T: Scalar> Prepared<T> {
+    /// The features of other rows of the data.
+    pub(super) fn of_rows(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Mat<f64>> {
+        self.problem.restored(self.map.clone()).apply(data.x.as_ref().select(rows).as_ref(), run)
+    }
+}
+
+impl Frame<'_> {
+    /// The approach and landmarks.
+    pub(super) fn settled(&self) -> Approximation {
+        self.approximation.settled()
+    }
+
+    pub(super) fn approach(&self) -> Approach {
+        self.settled().approach.unwrap_or(Approach::Exact)
+    }
+
+    /// Whether the features of the other serve this one.
+    pub(super) fn shares_features(&self, other: &Frame<'_>) -> bool {
+        let (a, b) = (self.svd, other.svd);
+        self.approach() != Approach::Exact
+            && self.settled() == other.settled()
+            && a.kernel == b.kernel
+            && a.gamma == b.gamma
+            && a.gamma_factor.to_bits() == b.gamma_factor.to_bits()
+    }
+
+    /// The samples of all classes with their weights.
+    pub(super) fn labelled<T: Scalar>(&self, data: &Dataset<T>) -> Result<Labelled> {
+        let known = self.known(data.y.as_ref())?;
+        data.weights_of(&known.rows)?;
+        let all = codes(data);
+        let codes: Vec<u32> = known.rows.iter().map(|&i| all[i]).collect();
+        let names = known.answer.classes();
+        let weights = self.class_weight.applied(data.weights.as_deref(), &known.rows, &codes, names)?;
+        Ok(Labelled { rows: known.rows, codes, weights, answer: known.answer })
+    }
+
+    /// The samples with their kernel, which must be symmetric and positive.
+    pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Problem<T>> {
+        if self.symmetrize != Symmetrize::Average {
+            return Err(Error::param("symmetrize", self.symmetrize, "average with landmarks"));
+        }
+        if self.approach() == Approach::Ncr {
+            let allowed =
+                "exact, lla or gsa for classification: ncr is defined for ridge regression and principal components";
+            return Err(Error::param("approach", Approach::Ncr, allowed));
+        }
+        self.settled().check(rows.len())?;
+        Problem::new(self.svd, data, rows, self.approximation.own.as_deref(), run)
+    }
+
+    pub(super) fn prepared<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Prepared<T>> {
+        let problem = self.problem(data, rows, run)?;
+        let (map, features) = problem.features(&self.settled(), run)?;
+        Ok(Prepared { problem, map, features })
+    }
+
+    pub(super) fn fit_landmarks<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        run: &Run,
+        learn: impl FnOnce(&Task<'_>) -> Result<Learned>,
+    ) -> Result<KernelMachineModel<T>> {
+        let labelled = self.labelled(data)?;
+        let Prepared { problem, map, features } = self.prepared(data, &labelled.rows, run)?;
+        let learned = learn(&labelled.task(Space::Features(features.as_ref())))?;
+        let n = labelled.rows.len();
+        let landmarks = match &problem.own {
+            Some(own) => own.count(),
+            None => self.approximation.count_for(n)?,
+        };
+        let report = self.report(&problem.kernel, n, &learned, self.settled().params(n, Some(landmarks)));
+        let mut functions = problem.restored(map.combined(learned.coefficients.as_ref()));
+        functions.bias = learned.bias;
+        let functions = LandmarkFunctions { name: self.name.into(), functions, answer: labelled.answer, report };
+        Ok(KernelMachineModel { functions: Functions::Landmarks(Box::new(functions)), output: learned.output })
+    }
+}

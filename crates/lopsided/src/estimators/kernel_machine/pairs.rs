@@ -1,0 +1,140 @@
+//! How an [`Svm`] learns all its functions.
+
+use super::svm::{Svm, SvmKind};
+use super::{Error, Learned, Mat, MatRef, Operator, Output, Result, Run, Space, Task};
+use crate::linalg;
+use crate::linear_machine::{LearnedPlane, LinearSvm};
+use crate::operator::{ProductOperator, available_memory};
+use crate::samples::SamplesRef;
+use crate::svm::{self, CSvm, Classes, Machine, NuSvm, Pair, RowCache};
+
+/// Bytes of kernel rows that are kept, unless the memory allowed is less than four times as much.
+const CACHE: u64 = 1 << 30;
+
+impl Svm {
+    /// The functions of all classes or pairs of classes.
+    pub(in crate::estimators) fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {
+        match (task.space, self.kind) {
+            (Space::Kernel(k), _) => {
+                let mut learned = self.learn_kernel(k, task, run)?;
+                let coefficients = &learned.coefficients;
+                let supports = coefficients.row_iter().filter(|row| row.iter().any(|c| *c != 0.0)).count();
+                learned.params.push(("support-vectors", supports.into()));
+                Ok(learned)
+            }
+            (Space::Features(f), SvmKind::C(penalty)) => self.learn_planes(f, penalty, task, run),
+            (Space::Features(f), SvmKind::Nu(_)) => {
+                let k = ProductOperator::new(SamplesRef::Dense(f), SamplesRef::Dense(f))?;
+                let learned = self.learn_kernel(&k, task, run)?;
+                Ok(Learned { coefficients: linalg::transpose_mul(f, learned.coefficients.as_ref()), ..learned })
+            }
+        }
+    }
+
+    /// The C-SVM on features.
+    fn learn_planes(&self, f: MatRef<'_, f64>, penalty: f64, task: &Task<'_>, run: &Run) -> Result<Learned> {
+        let default = LinearSvm::new(penalty);
+        let tol = self.svd.solver_params.get("tol").unwrap_or(default.tol);
+        let machine = LinearSvm { tol, loss: self.loss, ..default };
+        let found = machine.fit_pairs(f, &classes(task), self.multi_class, self.probability, run)?;
+        let mut params = self.params();
+        params.push(("loss", self.loss.to_string().into()));
+        Ok(Learned {
+            coefficients: Mat::from_fn(f.ncols(), found.len(), |j, at| found[at].function.weights[j]),
+            bias: found.iter().map(|plane| plane.function.bias).collect(),
+            output: Output::Machines {
+                pairs: found.iter().map(|plane| plane.pair).collect(),
+                sigmoids: found.iter().map(|plane| plane.sigmoid).collect(),
+            },
+            params,
+            warnings: found.iter().filter_map(|plane| still_moving(plane, task.names)).collect(),
+            converged: found.iter().all(|plane| plane.function.converged),
+        })
+    }
+
+    /// The machine on a kernel matrix, in coefficients of the samples.
+    fn learn_kernel(&self, k: &dyn Operator<f64>, task: &Task<'_>, run: &Run) -> Result<Learned> {
+        let bytes = CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4);
+        let rows = RowCache::new(k, bytes)?;
+        let classes = classes(task);
+        let machine = self.machine();
+        self.check_nu(&classes, task.names)?;
+        let found = classes.learn(&machine, self.multi_class, self.probability, &rows, run)?;
+        let mut coefficients = Mat::zeros(task.codes.len(), found.len());
+        for (at, learned) in found.iter().enumerate() {
+            let values = learned.part.places.iter().zip(&learned.solution.coefficients);
+            values.for_each(|(&i, &c)| coefficients[(i, at)] = c);
+        }
+        let sigmoids = found.iter().map(|f| f.sigmoid).collect();
+        Ok(Learned {
+            bias: found.iter().map(|f| f.solution.bias).collect(),
+            output: Output::Machines { pairs: found.iter().map(|f| f.pair).collect(), sigmoids },
+            params: self.params(),
+            warnings: found.iter().filter_map(|f| warning(f, task.names)).collect(),
+            converged: found.iter().all(|f| f.solution.converged),
+            coefficients,
+        })
+    }
+
+    fn machine(&self) -> Machine {
+        let tol = |default: f64| self.svd.solver_params.get("tol").unwrap_or(default);
+        match self.kind {
+            SvmKind::C(penalty) => {
+                let machine = CSvm::new(penalty);
+                Machine::C(CSvm { tol: tol(machine.tol), ..machine })
+            }
+            SvmKind::Nu(nu) => {
+                let machine = NuSvm::new(nu);
+                Machine::Nu(NuSvm { tol: tol(machine.tol), ..machine })
+            }
+        }
+    }
+
+    /// Names the classes for which ν is too large.
+    fn check_nu(&self, classes: &Classes<'_>, names: &[String]) -> Result<()> {
+        let SvmKind::Nu(nu) = self.kind else { return Ok(()) };
+        let most = |pair: Pair| (NuSvm::most(&classes.part(pair)), pair);
+        let all = classes.pairs(self.multi_class).into_iter().map(most).filter(|(most, _)| *most > 0.0);
+        let tightest = all.min_by(|a, b| a.0.total_cmp(&b.0));
+        match tightest {
+            Some((most, pair)) if !(nu > 0.0 && nu <= most * (1.0 + 1e-12)) => {
+                let whom = against(pair, names);
+                Err(Error::param("nu", nu, format!("above 0 and at most {most}, which is 2 min(n₊, n₋)/n for {whom}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn params(&self) -> Vec<(&'static str, serde_json::Value)> {
+        let bound = match self.kind {
+            SvmKind::C(penalty) => ("penalty", penalty.into()),
+            SvmKind::Nu(nu) => ("nu", nu.into()),
+        };
+        vec![bound, ("multi-class", self.multi_class.to_string().into())]
+    }
+}
+
+fn classes<'a>(task: &Task<'a>) -> Classes<'a> {
+    Classes { codes: task.codes, count: task.names.len(), weights: task.weights }
+}
+
+fn against((first, other): Pair, names: &[String]) -> String {
+    let first = &names[first as usize];
+    match other {
+        Some(other) => format!("class `{first}` against `{}`", names[other as usize]),
+        None => format!("class `{first}` against the rest"),
+    }
+}
+
+fn warning(found: &svm::Learned, names: &[String]) -> Option<String> {
+    let whom = against(found.pair, names);
+    let (violation, steps) = (found.solution.violation, found.solution.steps);
+    let text = format!("{whom}: the optimality conditions are still violated by {violation:.1e} after {steps} steps");
+    (!found.solution.converged).then_some(text)
+}
+
+fn still_moving(plane: &LearnedPlane, names: &[String]) -> Option<String> {
+    let (whom, passes) = (against(plane.pair, names), plane.function.passes);
+    (!plane.function.converged)
+        .then(|| format!("{whom}: coordinate descent has not reached the tolerance after {passes} passes"))
+}

@@ -1,0 +1,259 @@
+use super::approximation::{Approach, Approximation};
+use super::comparison::Comparison;
+use super::errors::{GramErrors, SolutionErrors};
+use super::problem::Problem;
+use crate::archive::Archive;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::estimators::kernel_svd::{KernelSvd, Plan};
+use crate::linalg;
+use crate::lowrank::{KernelFunctions, inverse_root};
+use crate::operator::{Centered, Means, Operator, Widened};
+use crate::registry::Params;
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use crate::svd::{self, Run};
+use faer::Mat;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Name in saved files and listings.
+const NAME: &str = "kpca";
+
+/// Kernel principal components, exact or by landmarks.
+///
+/// The components are functions of unit length in feature space along which the (centred) samples vary most: exact
+/// f_j = Φ(X)·u_j/√λ_j with K·u_j = λ_j·u_j; LLA and NCR f_j = B·q_j with FᵀF·q_j = θ_j·q_j; GSA f_j = Φ(X)·G⁺·q_j (\[NKM\]
+/// Algorithm 1), whose length is one only as far as K̃ is K. A sample's components are its scalar products with them.
+///
+/// ```
+/// use lopsided::estimators::{Approach, Approximation, KernelPca};
+/// use lopsided::{Dataset, KernelSvd, Mat, Run, Samples};
+///
+/// let x = Samples::Dense(Mat::from_fn(60, 3, |i, j| ((i * (j + 2)) % 13) as f64 / 13.0));
+/// let mut machine = KernelPca::new(KernelSvd::new("rbf").with_rank(2));
+/// machine.approximation = Approximation::new(Approach::Lla, "greedy", 30);
+/// let model = machine.fit(&Dataset::new(x.clone()), &Run::default())?;
+/// assert_eq!(model.transform(x.as_ref(), &Run::default())?.shape(), (60, 2));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct KernelPca {
+    /// Kernel, gamma, memory and the number of components.
+    pub svd: KernelSvd,
+    /// The approach and its landmarks.
+    pub approximation: Approximation,
+    /// Centres the samples in feature space.
+    pub center: bool,
+}
+
+/// A fitted [`KernelPca`].
+#[derive(Clone, Debug)]
+pub struct KernelPcaModel<T> {
+    /// One function for each component.
+    pub functions: KernelFunctions<T>,
+    /// Variance of the training samples along each component.
+    pub variances: Vec<f64>,
+    /// Settings, also those found from the data.
+    pub params: BTreeMap<String, Value>,
+    /// Samples learned from.
+    pub n_train: usize,
+}
+
+/// Features of the training samples, the leading directions among them, and their eigenvalues.
+pub(super) struct Directions {
+    pub(super) vectors: Mat<f64>,
+    pub(super) values: Vec<f64>,
+}
+
+impl KernelPca {
+    /// Centred; exact or low-rank linearisation by the number of samples.
+    pub fn new(svd: KernelSvd) -> Self {
+        KernelPca { svd, approximation: Approximation::default(), center: true }
+    }
+
+    /// Finds the components of all row samples; targets are not looked at.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a kernel that is not symmetric and positive, a rank that is not between 1 and the number of
+    /// samples, or landmarks that do not exist; [`Error::Memory`], [`Error::Interrupted`].
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<KernelPcaModel<T>> {
+        let problem = self.problem(data, run)?;
+        let n = problem.x.count();
+        let (functions, values, landmarks) = match self.approximation.approach_for(n) {
+            Approach::Exact => self.exact(&problem, run)?,
+            Approach::Gsa => self.substituted(&problem, run)?,
+            approach => self.linearized(&problem, approach, run)?,
+        };
+        if values.is_empty() {
+            return Err(Error::param("rank", "0 for these samples", "at least 1: they do not vary in feature space"));
+        }
+        let mut params = self.approximation.params(n, landmarks);
+        params.extend(problem.kernel.params.iter().map(|(name, value)| (name.to_string(), value.into())));
+        params.insert("kernel".into(), problem.kernel.name.clone().into());
+        params.insert("rank".into(), values.len().into());
+        params.insert("center".into(), self.center.into());
+        let functions = self.anchored(functions, &problem, run)?;
+        let variances = values.iter().map(|v| v / n as f64).collect();
+        Ok(KernelPcaModel { functions: problem.restored(functions), variances, params, n_train: n })
+    }
+
+    /// How far the components are from the exact ones, Eq. (15) and (19), and the kernel matrix from K̃.
+    ///
+    /// # Errors
+    /// Those of [`KernelPca::fit`]; [`Error::Memory`] where the exact machine is out of reach.
+    pub fn errors<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<(SolutionErrors, GramErrors)> {
+        Comparison::pca(self, data, run)?.errors(&self.approximation, run)
+    }
+
+    /// What [`KernelPca::fit`] would do, without doing it.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let problem = self.problem(data, run)?;
+        self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())
+    }
+
+    pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {
+        let n = data.x.count();
+        self.approximation.check(n)?;
+        if self.svd.rank == 0 || self.svd.rank > n {
+            return Err(Error::param("rank", self.svd.rank, format!("between 1 and the number of samples, {n}")));
+        }
+        let rows: Vec<usize> = (0..n).collect();
+        Problem::new(&self.svd, data, &rows, self.approximation.own.as_deref(), run)
+    }
+
+    fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
+        let svd = problem.with_operator(run, |built| {
+            let k = Widened(&*built.operator);
+            let centred = if self.center { Some(Centered::new(&k, Means::of(&k)?)) } else { None };
+            let k: &dyn Operator<f64> = centred.as_ref().map_or(&k, |c| c);
+            svd::solver::<f64>("auto", &Params::default().with("tol", 1e-9))?.solve(k, self.svd.rank, run)
+        })?;
+        let values: Vec<f64> = nonzero(svd.sigma, T::eps() * problem.x.count() as f64);
+        let weights = Mat::from_fn(svd.u.nrows(), values.len(), |i, j| svd.u[(i, j)] / values[j].sqrt());
+        Ok((problem.over_samples(weights), values, None))
+    }
+
+    /// LLA, and NCR by the symmetric root of K_mm⁺, which spans the landmarks without an orthonormal basis.
+    fn linearized<T: Scalar>(&self, problem: &Problem<T>, approach: Approach, run: &Run) -> Result<Components<T>> {
+        let at = problem.at_landmarks(&self.approximation, run)?;
+        let map = if approach == Approach::Ncr {
+            let root = inverse_root::<T>(at.gram.as_ref(), at.gram.nrows())?;
+            let lengths: Vec<f64> = root.col_iter().map(|col| col.norm_l2()).collect();
+            let unit = Mat::from_fn(root.nrows(), root.ncols(), |i, j| root[(i, j)] / lengths[j]);
+            at.functions(linalg::mul(root.as_ref(), unit.transpose()))
+        } else {
+            self.approximation.basis.fit(&at, problem.x.as_ref(), run)?
+        };
+        let n = problem.x.count();
+        let moments = map.moments(problem.x.as_ref(), Mat::zeros(n, 0).as_ref(), None, run)?;
+        let (sums, s) = (&moments.sums, map.count());
+        let shift = |i: usize, j: usize| if self.center { sums[i] * sums[j] / n as f64 } else { 0.0 };
+        let gram = Mat::from_fn(s, s, |i, j| moments.gram[(i, j)] - shift(i, j));
+        let found = leading(gram, self.svd.rank)?;
+        Ok((map.combined(found.vectors.as_ref()), found.values, Some(at.gram.nrows())))
+    }
+
+    fn substituted<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
+        let approximation = Approximation { approach: Some(Approach::Lla), ..self.approximation.clone() };
+        let (_, mut f) = problem.features(&approximation, run)?;
+        if self.center {
+            center_columns(&mut f);
+        }
+        let found = leading(linalg::transpose_mul(f.as_ref(), f.as_ref()), self.svd.rank)?;
+        let mut weights = linalg::mul(f.as_ref(), found.vectors.as_ref());
+        weights.col_iter_mut().zip(&found.values).for_each(|(col, v)| col.iter_mut().for_each(|w| *w /= v));
+        let count = match &problem.own {
+            Some(own) => own.count(),
+            None => self.approximation.count_for(problem.x.count())?,
+        };
+        Ok((problem.over_samples(weights), found.values, Some(count)))
+    }
+
+    /// Takes the means of the training samples off, and makes the largest component among them positive.
+    fn anchored<T: Scalar>(
+        &self,
+        mut functions: KernelFunctions<T>,
+        problem: &Problem<T>,
+        run: &Run,
+    ) -> Result<KernelFunctions<T>> {
+        let own = functions.apply(problem.x.as_ref(), run)?;
+        for (c, column) in own.col_iter().enumerate() {
+            let mean = if self.center { column.iter().sum::<f64>() / own.nrows() as f64 } else { 0.0 };
+            let longest = column.iter().map(|v| v - mean).fold(0.0f64, |a, v| if v.abs() > a.abs() { v } else { a });
+            let sign = if longest < 0.0 { -1.0 } else { 1.0 };
+            functions.bias[c] = -sign * mean;
+            functions.weights.col_mut(c).iter_mut().for_each(|w| *w *= sign);
+        }
+        Ok(functions)
+    }
+}
+
+/// Functions, eigenvalues, and the number of landmarks.
+type Components<T> = (KernelFunctions<T>, Vec<f64>, Option<usize>);
+
+/// The leading eigenpairs of a positive semidefinite matrix, fewer where it has fewer.
+pub(super) fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
+    let not_finite = || Error::param("kernel", "not finite at the samples", "finite");
+    let (mut values, vectors) = linalg::eigen(gram.as_ref()).ok_or_else(not_finite)?;
+    let size = values.len() as f64;
+    values.truncate(rank);
+    let values = nonzero(values, f64::EPSILON * size);
+    Ok(Directions { vectors: vectors.subcols(0, values.len()).to_owned(), values })
+}
+
+/// Values above a share of the first.
+pub(super) fn nonzero(values: Vec<f64>, share: f64) -> Vec<f64> {
+    let cut = values.first().copied().unwrap_or(0.0) * share;
+    values.into_iter().take_while(|v| *v > cut).collect()
+}
+
+pub(super) fn center_columns(f: &mut Mat<f64>) {
+    let n = f.nrows() as f64;
+    for col in f.col_iter_mut() {
+        let mean = col.as_ref().iter().sum::<f64>() / n;
+        col.iter_mut().for_each(|v| *v -= mean);
+    }
+}
+
+impl<T: Scalar> KernelPcaModel<T> {
+    /// Components of samples, a row for each.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for samples of another width, [`Error::NotFinite`].
+    pub fn transform(&self, x: SamplesRef<'_, T>, run: &Run) -> Result<Mat<f64>> {
+        x.check_finite("the new rows")?;
+        self.functions.apply(x, run)
+    }
+
+    /// The model as arrays and metadata.
+    pub fn archive(&self) -> Archive {
+        let mut archive = Archive::default();
+        archive.set_field("estimator", NAME);
+        archive.set_field("precision", T::NAME);
+        archive.set_field("params", &self.params);
+        archive.set_field("n_train", self.n_train);
+        archive.set_vector("variances", &self.variances);
+        self.functions.put(&mut archive);
+        archive
+    }
+
+    /// The model of an archive.
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for a damaged file or a model of another estimator.
+    pub fn from_archive(archive: &Archive) -> Result<Self> {
+        let estimator: String = archive.field("estimator")?;
+        if estimator != NAME {
+            return Err(archive.error(format!("is a model of `{estimator}`, not of `{NAME}`")));
+        }
+        let model = KernelPcaModel {
+            functions: KernelFunctions::take(archive)?,
+            variances: archive.vector("variances")?,
+            params: archive.field("params")?,
+            n_train: archive.field("n_train")?,
+        };
+        let fits = model.variances.len() == model.functions.count();
+        if fits { Ok(model) } else { Err(archive.error("has arrays whose sizes do not fit together")) }
+    }
+}

@@ -1,0 +1,260 @@
+use super::approximation::{APPROXIMATION_SETTINGS, Approach, Approximation};
+use super::comparison::Comparison;
+use super::errors::{GramErrors, MachineErrors, SolutionErrors};
+use super::problem::Problem;
+use super::ridge_model::KernelRidgeModel;
+use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
+use super::validate;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::estimators::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
+use crate::estimators::scoring::Known;
+use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
+use crate::lowrank::KernelFunctions;
+use crate::samples::Samples;
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::{Mat, MatRef};
+
+/// Name in saved files and listings.
+pub(super) const NAME: &str = "krr";
+const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty"]];
+
+/// Kernel ridge regression, exact or by landmarks: min Σ w_i·(f(x_i) − y_i)² + ‖f‖²/penalty, in all targets at once, with the
+/// weights w of the data ([`Dataset::weights`]).
+///
+/// In the words of \[NKM\] λ₀ = nλ = 1/penalty: exact α = (K + λ₀I)⁻¹·y, LLA w = (FᵀF + λ₀I)⁻¹·Fᵀy, NCR
+/// β = (K_mn·K_nm + λ₀K_mm)⁺·K_mn·y, Eq. (11), GSA α = G⁺w, Eq. (20). Classes are learned one against the rest, as ±1. The
+/// mean of the targets is taken off before and added to predictions.
+///
+/// ```
+/// use lopsided::estimators::{Approach, Approximation, KernelRidge, Model};
+/// use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target};
+///
+/// let x = Samples::Dense(Mat::from_fn(80, 1, |i, _| i as f64 / 10.0));
+/// let y = Target::Values((0..80).map(|i| (i as f64 / 10.0).sin()).collect());
+/// let data = Dataset { y: Some(y), ..Dataset::new(x.clone()) };
+/// let mut machine = KernelRidge::new(KernelSvd::new("rbf")).with_penalty(1e3);
+/// machine.approximation = Approximation::new(Approach::Gsa, "rpcholesky", 20);
+/// let model = machine.fit(data, &Run::default())?;
+/// let found = model.decision(&Dataset::new(x), &Run::default())?;
+/// assert!((found[(16, 0)] - 1.6f64.sin()).abs() < 0.01);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct KernelRidge {
+    /// Kernel, gamma and memory.
+    pub svd: KernelSvd,
+    /// The approach and its landmarks.
+    pub approximation: Approximation,
+    /// 1/λ₀, the weight of the errors.
+    pub penalty: f64,
+}
+
+/// What a machine found: its functions, and how many landmarks it had.
+pub(super) struct Learned<T> {
+    pub(super) functions: KernelFunctions<T>,
+    pub(super) landmarks: Option<usize>,
+}
+
+impl KernelRidge {
+    /// Penalty 1; exact or low-rank linearisation by the number of samples.
+    pub fn new(svd: KernelSvd) -> Self {
+        KernelRidge { svd, approximation: Approximation::default(), penalty: 1.0 }
+    }
+
+    /// The same with another penalty.
+    pub fn with_penalty(mut self, penalty: f64) -> Self {
+        self.penalty = penalty;
+        self
+    }
+
+    /// The same with another approach.
+    pub fn with_approximation(mut self, approximation: Approximation) -> Self {
+        self.approximation = approximation;
+        self
+    }
+
+    /// Learns from the rows with a target.
+    ///
+    /// # Errors
+    /// [`Error::Param`] without targets, for a kernel that is not symmetric and positive, a penalty that is not above 0, or
+    /// landmarks that do not exist; [`Error::Memory`], [`Error::Interrupted`].
+    pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<KernelRidgeModel<T>> {
+        let (known, weights) = self.check(&data)?;
+        let problem = self.problem(&data, &known.rows, run)?;
+        let learned = self.learn(&problem, known.y.as_ref(), weights.as_deref(), run)?;
+        let report = self.report(&problem, &learned);
+        Ok(KernelRidgeModel { functions: problem.restored(learned.functions), answer: known.answer, report })
+    }
+
+    /// The functions of several real targets, a column each, of samples that all have them.
+    ///
+    /// # Errors
+    /// Those of [`KernelRidge::fit`]; [`Error::Shape`] unless there is a row of targets for each sample.
+    pub fn fit_targets<T: Scalar>(&self, x: Samples<T>, y: MatRef<'_, f64>, run: &Run) -> Result<KernelFunctions<T>> {
+        if y.nrows() != x.count() {
+            return Err(Error::shape("the number of rows of the targets", x.count(), y.nrows()));
+        }
+        crate::samples::SamplesRef::Dense(y).check_finite("the targets")?;
+        let rows: Vec<usize> = (0..x.count()).collect();
+        self.check_settings(rows.len())?;
+        let problem = self.problem(&Dataset::new(x), &rows, run)?;
+        let learned = self.learn(&problem, y, None, run)?;
+        Ok(problem.restored(learned.functions))
+    }
+
+    /// How far the approximate solutions and kernel matrix are from the exact ones, by Eq. (15), (16) and (19).
+    ///
+    /// # Errors
+    /// Those of [`KernelRidge::fit`]; [`Error::Memory`] where the exact machine is out of reach.
+    pub fn errors<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<(SolutionErrors, GramErrors)> {
+        Comparison::ridge(self, data, run)?.errors(&self.approximation, run)
+    }
+
+    /// ‖K − K̃‖ alone, for any number of samples: K is multiplied but not stored.
+    ///
+    /// # Errors
+    /// Those of [`KernelRidge::fit`].
+    pub fn gram_errors<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<GramErrors> {
+        let (known, _) = self.check(data)?;
+        let problem = self.problem(data, &known.rows, run)?;
+        problem.gram_errors(&self.approximation, run)
+    }
+
+    pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Problem<T>> {
+        Problem::new(&self.svd, data, rows, self.approximation.own.as_deref(), run)
+    }
+
+    /// The functions of the chosen approach.
+    pub(super) fn learn<T: Scalar>(
+        &self,
+        problem: &Problem<T>,
+        y: MatRef<'_, f64>,
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<Learned<T>> {
+        let centred = Centred::of(y, weights);
+        let mut learned = match self.approximation.approach_for(problem.x.count()) {
+            Approach::Exact => self.exact(problem, &centred, run)?,
+            Approach::Lla => self.linearized(problem, &centred, run)?,
+            Approach::Gsa => self.substituted(problem, &centred, run)?,
+            Approach::Ncr => self.constrained(problem, &centred, run)?,
+        };
+        learned.functions.bias = centred.means;
+        Ok(learned)
+    }
+
+    fn exact<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
+        let (y, weights) = (centred.y.clone(), centred.weights.as_deref());
+        let alpha = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
+        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None })
+    }
+
+    /// Sums over blocks of features, which are never held.
+    fn linearized<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
+        let at = problem.at_landmarks(&self.approximation, run)?;
+        let map = self.approximation.basis.fit(&at, problem.x.as_ref(), run)?;
+        let moments = map.moments(problem.x.as_ref(), centred.y.as_ref(), centred.weights.as_deref(), run)?;
+        let w = solve(moments.gram, self.penalty, moments.cross)?;
+        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(at.gram.nrows()) })
+    }
+
+    fn substituted<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
+        let (map, f) = problem.features(&self.approximation, run)?;
+        let scaled = scaled_rows(&f, centred.weights.as_deref());
+        let y = scaled_rows(&centred.y, centred.weights.as_deref());
+        let w = solve_features(&scaled, self.penalty, &y)?;
+        let count = match &problem.own {
+            Some(own) => own.count(),
+            None => self.approximation.count_for(problem.x.count())?,
+        };
+        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(count) })
+    }
+
+    /// Eq. (11).
+    fn constrained<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
+        let at = problem.at_landmarks(&self.approximation, run)?;
+        let moments = at.moments(problem.x.as_ref(), centred.y.as_ref(), centred.weights.as_deref(), run)?;
+        let m = at.gram.nrows();
+        let system = Mat::from_fn(m, m, |i, j| moments.gram[(i, j)] + at.gram[(i, j)] / self.penalty);
+        let beta = pseudo_solve(system.as_ref(), &moments.cross)?;
+        Ok(Learned { functions: at.functions(beta), landmarks: Some(m) })
+    }
+
+    /// The rows to learn from and their weights.
+    pub(super) fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<(Known, Option<Vec<f64>>)> {
+        let known = Known::of(data.y.as_ref())?;
+        self.check_settings(known.rows.len())?;
+        let weights = data.weights_of(&known.rows)?;
+        Ok((known, weights))
+    }
+
+    fn check_settings(&self, samples: usize) -> Result<()> {
+        crate::estimators::linear::check_penalty(self.penalty)?;
+        self.approximation.check(samples)
+    }
+
+    fn report<T: Scalar>(&self, problem: &Problem<T>, learned: &Learned<T>) -> FitReport {
+        let n_train = problem.x.count();
+        let mut params = self.approximation.params(n_train, learned.landmarks);
+        params.extend(problem.kernel.params.iter().map(|(name, value)| (name.to_string(), value.into())));
+        params.insert("kernel".into(), problem.kernel.name.clone().into());
+        params.insert("penalty".into(), self.penalty.into());
+        FitReport { params, n_train, condition: None, warnings: Vec::new(), converged: true }
+    }
+
+    fn set(&self, setting: &str, value: &str) -> Result<Self> {
+        let mut out = self.clone();
+        match setting {
+            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
+            "penalty" => out.penalty = above_zero(setting, value)?,
+            _ if out.approximation.set(setting, value)? => {}
+            _ => return Err(unknown_setting(setting, &SETTINGS)),
+        }
+        Ok(out)
+    }
+
+    /// The same with some settings changed.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for a setting it does not have, [`Error::Param`] for a value out of range.
+    pub fn at(&self, point: &[(String, String)]) -> Result<Self> {
+        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
+    }
+}
+
+impl<T: Scalar> Estimator<T> for KernelRidge {
+    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(point)?))
+    }
+
+    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let (known, _) = self.check(data)?;
+        let problem = self.problem(data, &known.rows, run)?;
+        self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), known.rows.len())
+    }
+
+    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
+        Ok(Box::new(self.fit(data, run)?))
+    }
+
+    fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
+        MachineErrors::or_gram(self.errors(data, run), || self.gram_errors(data, run)).map(Some)
+    }
+
+    fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
+        validate::scores(self, data, points, folds, run)
+    }
+}
+
+/// The entry of the list.
+pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
+    EstimatorEntry {
+        name: NAME,
+        about: "kernel ridge regression with a symmetric kernel, exact or by landmarks (--approach lla, gsa, ncr)",
+        settings: &SETTINGS,
+        build: |recipe: Recipe| Box::new(KernelRidge::new(recipe.svd)),
+        load: |archive| Ok(Box::new(KernelRidgeModel::<T>::from_archive(archive)?)),
+    }
+}

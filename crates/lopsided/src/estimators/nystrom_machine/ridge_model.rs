@@ -1,0 +1,64 @@
+use super::ridge::NAME;
+use crate::archive::Archive;
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::estimators::{Answer, FitReport, Model};
+use crate::graph::GraphFrame;
+use crate::lowrank::KernelFunctions;
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::Mat;
+
+/// A fitted [`super::KernelRidge`] or [`super::StreamedRidge`].
+#[derive(Clone, Debug)]
+pub struct KernelRidgeModel<T> {
+    /// One function for each class, or the function.
+    pub functions: KernelFunctions<T>,
+    pub(super) answer: Answer,
+    pub(super) report: FitReport,
+}
+
+impl<T: Scalar> KernelRidgeModel<T> {
+    /// The model of an archive.
+    ///
+    /// # Errors
+    /// [`crate::Error::Archive`] for a damaged file.
+    pub fn from_archive(archive: &Archive) -> Result<Self> {
+        let functions = KernelFunctions::take(archive)?;
+        let model = KernelRidgeModel { functions, answer: archive.field("answer")?, report: archive.field("fit")? };
+        let named = model.answer != Answer::Classes(Vec::new());
+        if named && model.functions.count() == model.answer.width() {
+            return Ok(model);
+        }
+        Err(archive.error("has arrays whose sizes do not fit together"))
+    }
+}
+
+impl<T: Scalar> Model<T> for KernelRidgeModel<T> {
+    fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
+        samples.x.check_finite("the new rows")?;
+        self.functions.apply(samples.x.as_ref(), run)
+    }
+
+    fn frame(&self) -> Option<&GraphFrame> {
+        None
+    }
+
+    fn report(&self) -> &FitReport {
+        &self.report
+    }
+
+    fn archive(&self) -> Archive {
+        let mut archive = Archive::default();
+        archive.set_field("estimator", NAME);
+        archive.set_field("precision", T::NAME);
+        archive.set_field("answer", &self.answer);
+        archive.set_field("fit", &self.report);
+        self.functions.put(&mut archive);
+        archive
+    }
+}
