@@ -85,7 +85,8 @@ impl Approximation {
 
     /// The approach for so many samples.
     pub fn approach_for(&self, samples: usize) -> Approach {
-        let asked = self.landmarks.is_some() || self.own.is_some() || self.basis != NystromBasis::default();
+        let usual = Approximation { approach: self.approach, ..Approximation::default() };
+        let asked = *self != usual;
         let default = if samples <= EXACT && !asked { Approach::Exact } else { Approach::Lla };
         self.approach.unwrap_or(default)
     }
