@@ -36,7 +36,8 @@ pub(crate) struct FitArgs {
     /// Choose settings by cross-validation with so many parts.
     #[arg(long, value_name = "FOLDS")]
     pub(crate) cv: Option<usize>,
-    /// Setting and values to try: gamma, gamma-factor, rank, scaling or penalty.
+    /// Setting and values to try: gamma, gamma-factor, rank, scaling or penalty; for krr also approach, sampler, landmarks, nystrom
+    /// and truncate.
     #[arg(long, value_name = "KEY=A,B,…", num_args = 1.., requires = "cv", value_parser = grid_line)]
     pub(crate) grid: Vec<(String, Vec<String>)>,
     #[command(flatten)]
