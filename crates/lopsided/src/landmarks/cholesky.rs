@@ -61,8 +61,10 @@ struct Factor {
     pivots: Vec<usize>,
     /// Diagonal of what is not explained.
     left: Vec<f64>,
-    /// What counts as nothing, and as more than rounding below zero.
+    /// What counts as nothing.
     zero: f64,
+    /// What below zero is no more than rounding.
+    tolerated: f64,
     sampler: &'static str,
 }
 
@@ -71,13 +73,14 @@ impl Factor {
         let left = gram.diagonal()?;
         let largest = left.iter().copied().fold(0.0, f64::max);
         let zero = largest * T::eps() * (left.len() as f64).max(100.0);
-        let factor = Factor { f: Mat::zeros(left.len(), count), pivots: Vec::new(), left, zero, sampler };
-        factor.check(largest * T::eps().sqrt())?;
+        let (f, tolerated) = (Mat::zeros(left.len(), count), largest * T::eps().sqrt());
+        let factor = Factor { f, pivots: Vec::new(), left, zero, tolerated, sampler };
+        factor.check()?;
         Ok(factor)
     }
 
-    fn check(&self, tolerated: f64) -> Result<()> {
-        if self.left.iter().all(|d| *d >= -tolerated) {
+    fn check(&self) -> Result<()> {
+        if self.left.iter().all(|d| *d >= -self.tolerated) {
             return Ok(());
         }
         let allowed = "`uniform` or `norms` for a kernel matrix that is not positive semidefinite";
@@ -129,16 +132,20 @@ impl Factor {
         let k = pivots.len();
         let square = Mat::from_fn(k, k, |i, j| columns[(pivots[i], j)]);
         let Some(lower) = linalg::lower_factor(square) else {
-            return Err(Error::param("sampler", self.sampler, "`uniform` or `norms` for so singular a kernel matrix"));
+            // Rounding is all that is left of some of them.
+            if k > 1 {
+                return self.extend(gram, &pivots[..1]);
+            }
+            self.left[pivots[0]] = 0.0;
+            return Ok(());
         };
         let inverse = linalg::lower_inverse(lower.as_ref());
         let fresh = linalg::mul(columns.as_ref(), inverse.transpose());
-        let largest = self.left.iter().copied().fold(0.0, f64::max);
         for (i, left) in self.left.iter_mut().enumerate() {
             *left -= fresh.row(i).iter().map(|v| v * v).sum::<f64>();
         }
         pivots.iter().for_each(|&i| self.left[i] = 0.0);
-        self.check(largest * T::eps().sqrt())?;
+        self.check()?;
         self.f.as_mut().subcols_mut(self.pivots.len(), k).copy_from(&fresh);
         self.pivots.extend_from_slice(pivots);
         Ok(())

@@ -90,6 +90,19 @@ fn a_choice_beyond_the_rank_is_completed() {
     }
 }
 
+/// A wide kernel on few different samples: after some pivots nothing but rounding is left.
+#[test]
+fn rounding_is_not_taken_for_an_indefinite_matrix() {
+    let x = Samples::Dense(Mat::from_fn(600, 2, |i, j| ((i * (1 + 6 * j)) % (17 + 6 * j)) as f64 / 5.0));
+    let kernel = Rbf { gamma: 0.02 };
+    let k = KernelOperator::new(&kernel, x.as_ref(), x.as_ref(), None, &Watch::default()).unwrap();
+    for name in ["leverage", "kernel-kmeans", "rpcholesky", "greedy"] {
+        for seed in 0..5 {
+            assert_eq!(named(name).pick(&k, Side::Row, 120, seed).unwrap().len(), 120, "{name}");
+        }
+    }
+}
+
 #[test]
 fn an_indefinite_matrix_is_refused_where_it_matters() {
     let half = synth::gaussian::<f64>(60, 60, 4);

@@ -8,7 +8,7 @@ use lopsided::estimators::{
 use lopsided::kernel::KernelSpec;
 use lopsided::landmarks::{Landmarks, samplers};
 use lopsided::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis, NystromMethod};
-use lopsided::operator::DenseOperator;
+use lopsided::operator::{DenseOperator, ProductOperator};
 use lopsided::row_stream::RowStream;
 use lopsided::{Csr, Dataset, KernelSvd, Mat, Run, Samples, Target, synth};
 use proptest::prelude::*;
@@ -143,6 +143,28 @@ fn lemma_1_in_both_norms() {
     assert!((errors.spectral - spectral).abs() < 1e-7 * spectral);
     assert!((errors.frobenius - difference.norm_l2()).abs() < 1e-9 * errors.frobenius);
     assert!((errors.kernel_spectral - eigenvalues(&k)[39]).abs() < 1e-7 * errors.kernel_spectral);
+}
+
+/// K = X·Xᵀ and F the first coordinate, so that K − K̃ is the Gram matrix of the others: too many samples for entries.
+#[test]
+fn norms_of_large_differences_are_estimated_within_their_intervals() {
+    let x = synth::gaussian::<f64>(5000, 4, 6);
+    let samples = Samples::Dense(x.clone());
+    let k = ProductOperator::new(samples.as_ref(), samples.as_ref()).unwrap();
+    let (f, others) = (x.as_ref().subcols(0, 1), x.as_ref().subcols(1, 3));
+    let small = others.transpose() * others;
+    let exact = small.norm_l2();
+    let mut covered = 0;
+    for seed in 0..20 {
+        let errors = GramErrors::of(&k, f, &Run { seed, ..run() }).unwrap();
+        assert!((errors.spectral - eigenvalues(&small)[2]).abs() < 1e-6 * errors.spectral, "{errors:?}");
+        assert!((errors.trace - others.norm_l2().powi(2)).abs() < 1e-9 * errors.trace, "{errors:?}");
+        let (low, high) = errors.frobenius_interval.unwrap();
+        assert!((errors.frobenius - exact).abs() < 0.35 * exact && low < high, "{errors:?}");
+        covered += usize::from((low..=high).contains(&exact));
+    }
+    // 95 of 100 are promised.
+    assert!(covered >= 13, "{covered} of 20");
 }
 
 proptest! {

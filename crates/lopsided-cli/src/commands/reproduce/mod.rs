@@ -154,7 +154,7 @@ fn defaults(table: PaperTable, quick: bool) -> (usize, usize, &'static [f64], &'
         PaperTable::Askls1 | PaperTable::Askls3 | PaperTable::Askls4 => (1, few(10), &[1.0], &[]),
         PaperTable::KmuRegret => (1, 1, &[1.0], &[]),
         PaperTable::Ksvd7 => (50, few(10), &[2.0, 5.0, 10.0], &[]),
-        PaperTable::Nkm1 => (10, few(5), &[0.5, 1.0, 2.0, 4.0, 8.0], &[]),
+        PaperTable::Nkm1 => (10, few(5), &[2.0, 1.0, 4.0, 0.5, 8.0], &[]),
     }
 }
 

@@ -101,8 +101,7 @@ impl Approximation {
 
     /// Whether anything about landmarks is said.
     fn asked_for(&self) -> bool {
-        let unsaid = Approximation { approach: self.approach, ..Approximation::default() };
-        *self != unsaid
+        *self != Approximation { approach: self.approach, ..Approximation::default() }
     }
 
     /// The number of landmarks among so many samples.

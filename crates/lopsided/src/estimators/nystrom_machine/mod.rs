@@ -12,6 +12,7 @@
 mod approximation;
 mod comparison;
 mod errors;
+mod normal;
 mod pca;
 mod problem;
 mod ridge;

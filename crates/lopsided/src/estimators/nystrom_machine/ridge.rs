@@ -178,7 +178,7 @@ impl KernelRidge {
         let moments = at.moments(problem.x.as_ref(), centred.y.as_ref(), centred.weights.as_deref(), run)?;
         let m = at.gram.nrows();
         let system = Mat::from_fn(m, m, |i, j| moments.gram[(i, j)] + at.gram[(i, j)] / self.penalty);
-        let beta = pseudo_solve(system.as_ref(), &moments.cross)?;
+        let beta = pseudo_solve(system.as_ref(), &moments.cross, T::eps())?;
         Ok(Learned { functions: at.functions(beta), landmarks: Some(m) })
     }
 

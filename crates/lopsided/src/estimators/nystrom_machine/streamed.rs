@@ -1,32 +1,25 @@
 //! Ridge regression on rows that are read in passes and never held.
 
+use super::normal::{Normal, as_samples};
 use super::ridge_model::KernelRidgeModel;
-use super::systems::{Centred, solve};
+use super::systems::Centred;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
 use crate::estimators::FitReport;
 use crate::estimators::scoring::Known;
-use crate::kernel::{Gamma, Kernel, KernelSpec};
+use crate::kernel::{Gamma, KernelSpec};
 use crate::landmarks::Landmarks;
-use crate::linalg;
-use crate::lowrank::{Anchors, KernelFunctions, LandmarkKernel, check_symmetric, inverse_root};
+use crate::lowrank::{LandmarkKernel, check_symmetric};
 use crate::random;
 use crate::row_stream::RowStream;
-use crate::samples::{Csr, CsrRef, Samples, SamplesRef};
+use crate::samples::Csr;
 use crate::scalar::Scalar;
 use crate::svd::Run;
-use crate::watch::{Progress, Watch};
-use faer::{Mat, MatRef};
-use rayon::prelude::*;
 
 /// Stream of the landmarks: the one of the rows of every sampler.
 const STREAM: u64 = 11;
-/// Rows handled as one piece.
-const TILE: usize = 256;
 /// Up to this many landmarks the system is formed.
 const DIRECT: usize = 4096;
-/// Rows with more than this share of their coordinates are handled as dense ones.
-const DENSE: f64 = 0.2;
 
 /// Kernel ridge regression in the span of uniform landmarks, \[NKM\] Eq. (11), on rows that are read in passes.
 ///
@@ -164,191 +157,4 @@ impl StreamedRidge {
         }
         FitReport { params, n_train, condition: None, warnings, converged }
     }
-}
-
-/// The system of step 2.
-struct Normal<'a, T> {
-    rows: &'a RowStream<T>,
-    known: &'a [usize],
-    at: LandmarkKernel<T>,
-    anchors: KernelFunctions<T>,
-    a: Mat<f64>,
-    /// The preconditioner's diagonal.
-    diagonal: Vec<f64>,
-    ridge: f64,
-    run: &'a Run,
-}
-
-impl<'a, T: Scalar> Normal<'a, T> {
-    fn new(
-        rows: &'a RowStream<T>,
-        known: &'a [usize],
-        at: LandmarkKernel<T>,
-        penalty: f64,
-        run: &'a Run,
-    ) -> Result<Self> {
-        let a = inverse_root::<T>(at.gram.as_ref(), at.gram.nrows())?;
-        let share = known.len() as f64 / at.gram.nrows() as f64;
-        // Columns of A have the squared length 1/λ.
-        let value = |col: faer::ColRef<'_, f64>| share / col.squared_norm_l2() + 1.0 / penalty;
-        let diagonal = a.col_iter().map(value).collect();
-        let anchors = at.functions(Mat::zeros(at.gram.nrows(), 0));
-        Ok(Normal { rows, known, at, anchors, a, diagonal, ridge: 1.0 / penalty, run })
-    }
-
-    fn functions(&self, w: MatRef<'_, f64>) -> KernelFunctions<T> {
-        self.at.functions(linalg::mul(self.a.as_ref(), w))
-    }
-
-    /// Step 2 by one pass and a Cholesky factor.
-    fn factored(&self, y: &Mat<f64>) -> Result<Mat<f64>> {
-        let m = self.at.gram.nrows();
-        let (mut gram, mut cross) = (Mat::<f64>::zeros(m, m), Mat::zeros(m, y.ncols()));
-        self.for_each_part("normal equations", &self.run.watch, |first, samples| {
-            let k = self.anchors.anchors.values(&self.anchors.kernel, samples, self.run)?;
-            gram.as_mut().par_col_chunks_mut(TILE).enumerate().for_each(|(at, out)| {
-                // Only on and below the diagonal.
-                let (start, width) = (at * TILE, out.ncols());
-                let left = k.as_ref().subcols(start, m - start);
-                linalg::gemm(out.subrows_mut(start, m - start), left.transpose(), left.subcols(0, width), 1.0);
-            });
-            cross += linalg::transpose_mul(k.as_ref(), y.as_ref().subrows(first, k.nrows()));
-            Ok(())
-        })?;
-        let whole = Mat::from_fn(m, m, |i, j| if i < j { gram[(j, i)] } else { gram[(i, j)] });
-        let image = linalg::mul(whole.as_ref(), self.a.as_ref());
-        let system = linalg::transpose_mul(self.a.as_ref(), image.as_ref());
-        solve(system, 1.0 / self.ridge, linalg::transpose_mul(self.a.as_ref(), cross.as_ref()))
-    }
-
-    /// Step 3: conjugate gradients, each target with its own step lengths; steps taken and the largest relative residual.
-    fn solve(&self, y: &Mat<f64>, settings: &StreamedRidge) -> Result<(Mat<f64>, usize, f64)> {
-        let mut residual = self.right_side(y)?;
-        let mut w = Mat::zeros(residual.nrows(), residual.ncols());
-        let mut z = self.preconditioned(&residual);
-        let mut direction = z.clone();
-        let mut sizes = dots(&residual, &z);
-        let start: Vec<f64> = sizes.iter().map(|s| s.max(f64::MIN_POSITIVE)).collect();
-        let largest =
-            |sizes: &[f64]| sizes.iter().zip(&start).map(|(s, a)| (s / a).max(0.0).sqrt()).fold(0.0, f64::max);
-        let mut steps = 0;
-        while steps < settings.steps && largest(&sizes) > settings.tol {
-            let progress = Some(largest(&sizes));
-            let (done, total) = (steps as u64, settings.steps as u64);
-            self.run.watch.report(Progress { stage: "conjugate gradients", done, total, residual: progress })?;
-            let image = self.apply(&direction)?;
-            let curvature = dots(&direction, &image);
-            for c in 0..w.ncols() {
-                let length = if curvature[c] > 0.0 { sizes[c] / curvature[c] } else { 0.0 };
-                for i in 0..w.nrows() {
-                    w[(i, c)] += length * direction[(i, c)];
-                    residual[(i, c)] -= length * image[(i, c)];
-                }
-            }
-            z = self.preconditioned(&residual);
-            let next = dots(&residual, &z);
-            for c in 0..w.ncols() {
-                let share = if sizes[c] > 0.0 { next[c] / sizes[c] } else { 0.0 };
-                (0..w.nrows()).for_each(|i| direction[(i, c)] = z[(i, c)] + share * direction[(i, c)]);
-            }
-            sizes = next;
-            steps += 1;
-        }
-        Ok((w, steps, largest(&sizes)))
-    }
-
-    fn preconditioned(&self, m: &Mat<f64>) -> Mat<f64> {
-        Mat::from_fn(m.nrows(), m.ncols(), |i, c| m[(i, c)] / self.diagonal[i])
-    }
-
-    /// Aᵀ·K_mn·y.
-    fn right_side(&self, y: &Mat<f64>) -> Result<Mat<f64>> {
-        let sum = self.pass("right-hand side", y.ncols(), |start, k| {
-            let part = y.as_ref().subrows(start, k.nrows());
-            let mut out = Mat::zeros(k.ncols(), part.ncols());
-            linalg::gemm(out.as_mut(), k.transpose(), part, 1.0);
-            out
-        })?;
-        Ok(linalg::transpose_mul(self.a.as_ref(), sum.as_ref()))
-    }
-
-    /// (Aᵀ·K_mn·K_nm·A + λ₀I)·v.
-    fn apply(&self, v: &Mat<f64>) -> Result<Mat<f64>> {
-        let h = linalg::mul(self.a.as_ref(), v.as_ref());
-        let sum = self.pass("conjugate gradients", v.ncols(), |_, k| {
-            let (mut inner, mut out) = (Mat::zeros(k.nrows(), h.ncols()), Mat::zeros(k.ncols(), h.ncols()));
-            linalg::gemm(inner.as_mut(), k, h.as_ref(), 1.0);
-            linalg::gemm(out.as_mut(), k.transpose(), inner.as_ref(), 1.0);
-            out
-        })?;
-        let image = linalg::transpose_mul(self.a.as_ref(), sum.as_ref());
-        Ok(Mat::from_fn(v.nrows(), v.ncols(), |i, c| image[(i, c)] + self.ridge * v[(i, c)]))
-    }
-
-    /// The sum over tiles of known rows of what `part` makes of their kernel values and the number of their first row.
-    fn pass(
-        &self,
-        stage: &'static str,
-        targets: usize,
-        part: impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync,
-    ) -> Result<Mat<f64>> {
-        let kernel = self.anchors.kernel.build::<T>()?;
-        let mut sum = Mat::zeros(self.at.gram.nrows(), targets);
-        self.for_each_part(stage, &self.run.watch.silent(), |first, samples| {
-            self.pieces(&*kernel, samples, first, &part)?.iter().for_each(|piece| sum += piece);
-            Ok(())
-        })?;
-        Ok(sum)
-    }
-
-    /// Shows the known rows of every chunk with the number of the first among them.
-    fn for_each_part(
-        &self,
-        stage: &'static str,
-        watch: &Watch,
-        mut visit: impl FnMut(usize, SamplesRef<'_, T>) -> Result<()>,
-    ) -> Result<()> {
-        let mut done = 0;
-        self.rows.for_each_chunk(stage, watch, |start, chunk| {
-            let end = self.known[done..].partition_point(|row| *row < start + chunk.nrows()) + done;
-            let here: Vec<usize> = self.known[done..end].iter().map(|row| row - start).collect();
-            let all = here.len() == chunk.nrows();
-            let samples = if all { as_samples(chunk) } else { as_samples(chunk.select(&here).as_ref()) };
-            visit(done, samples.as_ref())?;
-            done = end;
-            Ok(())
-        })
-    }
-
-    fn pieces(
-        &self,
-        kernel: &dyn Kernel<T>,
-        samples: SamplesRef<'_, T>,
-        first: usize,
-        part: &(impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync),
-    ) -> Result<Vec<Mat<f64>>> {
-        let starts: Vec<usize> = (0..samples.count()).step_by(TILE).collect();
-        let Anchors::Points(points) = &self.anchors.anchors else { return Ok(Vec::new()) };
-        let one = |&start: &usize| {
-            let rows = samples.subrows(start, TILE.min(samples.count() - start));
-            let mut k = Mat::<T>::zeros(rows.count(), points.count());
-            kernel.block(rows, points.as_ref(), k.as_mut())?;
-            let k = Mat::from_fn(k.nrows(), k.ncols(), |i, j| k[(i, j)].as_f64());
-            Ok(part(first + start, k.as_ref()))
-        };
-        starts.par_iter().map(one).collect()
-    }
-}
-
-fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
-    (0..a.ncols()).map(|c| a.col(c).transpose() * b.col(c)).collect()
-}
-
-/// Rows as they are handled fastest.
-fn as_samples<T: Scalar>(rows: CsrRef<'_, T>) -> Samples<T> {
-    let cells = (rows.nrows() * rows.ncols()) as f64;
-    if rows.nnz() as f64 > DENSE * cells {
-        return Samples::Dense(rows.to_owned().to_dense());
-    }
-    Samples::Sparse(rows.to_owned())
 }

@@ -51,10 +51,10 @@ pub(super) fn scaled_rows(m: &Mat<f64>, weights: Option<&[f64]>) -> Mat<f64> {
 }
 
 /// A⁺·b for a positive semidefinite A; eigenvalues up to ε·m·λ_max count as zero.
-pub(super) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>) -> Result<Mat<f64>> {
+pub(super) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>, eps: f64) -> Result<Mat<f64>> {
     let not_finite = || Error::param("kernel", "not finite at the samples", "finite");
     let (values, vectors) = linalg::eigen(a).ok_or_else(not_finite)?;
-    let cut = values.first().copied().unwrap_or(0.0) * f64::EPSILON * values.len() as f64;
+    let cut = values.first().copied().unwrap_or(0.0) * eps * values.len() as f64;
     let kept = values.iter().take_while(|v| **v > cut).count();
     let vectors = vectors.as_ref().subcols(0, kept);
     let inner = linalg::transpose_mul(vectors, rhs.as_ref());
