@@ -2,7 +2,9 @@
 """Projected gradient descent with the trace norm, factored (`lopsided online gd-trace`) against the plain
 transcription of [KMU] in NumPy: the SVD of X C Y' by Lemma 4.1 from T x T kernel matrices in every trial.
 
-    benchsuite/online.py [--trials 100 200 400] [--width 10] [--binary target/release/lopsided]
+    benchsuite/online.py [--trials 100 200 400] [--width 10] [--long 10000] [--binary target/release/lopsided]
+
+Then time and memory of longer streams: 5000 trials without a budget, 3000 and as many as `--long` says with one.
 
 Needs NumPy, for instance:  python3 -m venv venv && venv/bin/pip install numpy && venv/bin/python benchsuite/online.py
 """
@@ -76,28 +78,52 @@ def transcription(x, z, y):
     return np.array(predictions)
 
 
-def factored(binary, x, z, y, folder):
-    """Predictions and seconds of the program, reading and writing included."""
+def written(x, z, y, path):
+    """The stream as a file."""
     names = [f"x{i}" for i in range(x.shape[1])] + [f"y{i}" for i in range(z.shape[1])] + ["label"]
-    path, out = folder / "stream.csv", folder / "out.csv"
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows([repr(float(v)) for v in (*a, *b, c)] for a, b, c in zip(x, z, y))
-    options = f"--kernel rbf --gamma {GAMMA} --steps fixed --step {STEP} --radius {RADIUS} --json".split()
+
+
+def learned(binary, path, out, options):
+    """What the program says, and its seconds, reading and writing included."""
+    options = f"--kernel rbf --steps fixed {options} --json".split()
     command = [binary, "online", "gd-trace", "-", "--format", "csv", "--out", out, *options]
     start = time.perf_counter()
     with open(path) as source:
         answer = subprocess.run(command, stdin=source, capture_output=True, check=True, text=True)
-    seconds = time.perf_counter() - start
+    return json.loads(answer.stdout), time.perf_counter() - start
+
+
+def factored(binary, x, z, y, folder):
+    """Predictions, seconds and rank of the program."""
+    path, out = folder / "stream.csv", folder / "out.csv"
+    written(x, z, y, path)
+    report, seconds = learned(binary, path, out, f"--gamma {GAMMA} --step {STEP} --radius {RADIUS}")
     predictions = np.array([float(row["prediction"]) for row in csv.DictReader(open(out))])
-    return predictions, seconds, json.loads(answer.stdout)["rank"]
+    return predictions, seconds, report["rank"]
+
+
+def long_streams(binary, most, folder):
+    """A line for each longer stream."""
+    print("\n| trials | width | options | seconds | milliseconds a trial | peak MB | rank | samples stored |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    free = ["--gamma 0.05 --radius 5 --step 0.3", "--gamma 0.05 --radius 40 --step 1"]
+    bounded = "--gamma 0.5 --radius 5 --step 0.3 --budget 500"
+    for trials, width, options in [*((5000, 10, o) for o in free), (3000, 3, bounded), (most, 3, bounded)]:
+        written(*stream(trials, width), folder / "stream.csv")
+        r, seconds = learned(binary, folder / "stream.csv", folder / "out.csv", options)
+        each, peak = 1e3 * seconds / trials, r["peak_bytes"] / 1e6
+        print(f"| {trials} | {width} | {options} | {seconds:.1f} | {each:.2f} | {peak:.0f} | {r['rank']} | {r['stored']} |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, nargs="+", default=[100, 200, 400])
     parser.add_argument("--width", type=int, default=10)
+    parser.add_argument("--long", type=int, default=10000)
     parser.add_argument("--binary", default=TARGET / "release" / "lopsided")
     args = parser.parse_args()
     print("| trials | rank | largest difference | NumPy, T x T | lopsided | ratio |")
@@ -111,6 +137,8 @@ def main():
             fast_predictions, fast, rank = factored(args.binary, x, z, y, Path(folder))
         difference = np.abs(plain - fast_predictions).max()
         print(f"| {trials} | {rank} | {difference:.1e} | {slow:.2f} s | {fast:.2f} s | {slow / fast:.0f} |", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        long_streams(args.binary, args.long, Path(folder))
 
 
 if __name__ == "__main__":
