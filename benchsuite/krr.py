@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Kernel ridge regression of a file that is never held, against the exact machine on a part of it.
+
+    benchsuite/krr.py [--rows 1000000] [--landmarks 2000] [--part 8000] [--out FILE.md]
+
+Rows of 20 normal numbers and a smooth target with noise, written to .npy files once. Penalty and bandwidth are chosen by
+cross-validation on the part; the test error of all rows with landmarks must be at most 2 % above that of the exact machine, in 3 GB.
+Needs numpy (python3 -m pip install numpy).
+"""
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("numpy is missing: python3 -m pip install numpy")
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+WORK = ROOT / "benchsuite" / "work"
+WIDTH, NOISE, TEST = 20, 0.3, 20_000
+
+
+def target(x):
+    """A smooth function of all columns."""
+    return np.sin(x[:, 0]) + 0.5 * x[:, 1] * x[:, 2] + 0.3 * np.tanh(x[:, 3:].sum(1) / 2)
+
+
+def data(name, rows, seed):
+    """Samples and targets with noise as files."""
+    x_path, y_path = WORK / f"krr-{name}-{rows}.npy", WORK / f"krr-{name}-{rows}.csv"
+    if not (x_path.exists() and y_path.exists()):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal((rows, WIDTH))
+        y = target(x) + NOISE * rng.standard_normal(rows)
+        np.save(x_path, x)
+        y_path.write_text("row,label\n" + "".join(f"{i},{float(v)!r}\n" for i, v in enumerate(y)))
+    return x_path, y_path
+
+
+def run(*words):
+    """The JSON that the program prints."""
+    command = [TARGET / "lopsided", *words, "--json", "--quiet"]
+    result = subprocess.run([*map(str, command)], capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
+    return json.loads(result.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--landmarks", type=int, default=2000)
+    parser.add_argument("--part", type=int, default=8000)
+    parser.add_argument("--out", type=Path, help="also write the table to this file")
+    options = parser.parse_args()
+    WORK.mkdir(exist_ok=True)
+    subprocess.run(["cargo", "build", "--release", "--locked", "--workspace"], cwd=ROOT, check=True)
+    all_rows, part, test = data("all", options.rows, 0), data("part", options.part, 1), data("test", TEST, 2)
+    values = ["--labels", None, "--task", "values", "--kernel", "rbf"]
+
+    def fit(files, model, *more):
+        words = [word if word is not None else files[1] for word in values]
+        report = run("fit", "krr", files[0], *words, *more, "--model", WORK / model)
+        error = run("predict", WORK / model, test[0], "--labels", test[1], "--out", WORK / "krr.predictions")["rmse"]
+        return report, error
+
+    small = data("small", options.part // 4, 3)
+    grid = ["gamma=0.003,0.01,0.03", "penalty=0.1,1,10"]
+    tuned = fit(small, "krr-tuned", "--approach", "exact", "--cv", "5", "--grid", *grid)[0]["params"]
+    settings = ["--gamma", tuned["gamma"], "--penalty", tuned["penalty"]]
+    exact, exact_error = fit(part, "krr-exact", "--approach", "exact", *settings)
+    streamed, error = fit(all_rows, "krr-all", "--stream", "--landmarks", options.landmarks, *settings)
+    lines = [
+        f"`benchsuite/krr.py --rows {options.rows} --landmarks {options.landmarks} --part {options.part}`, "
+        f"{platform.machine()}, {os.cpu_count()} cores, gamma {tuned['gamma']}, penalty {tuned['penalty']}, noise {NOISE}\n",
+        "| machine | rows | seconds | peak MB | test RMSE |", "| --- | --- | --- | --- | --- |",
+        f"| exact | {options.part} | {exact['seconds']:.1f} | {exact['peak_bytes'] / 1e6:.0f} | {exact_error:.4f} |",
+        f"| {options.landmarks} landmarks, streamed | {options.rows} | {streamed['seconds']:.1f} "
+        f"| {streamed['peak_bytes'] / 1e6:.0f} | {error:.4f} |",
+    ]
+    table = "\n".join(lines) + "\n"
+    print(table, end="")
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(table)
+    sys.exit(0 if error <= 1.02 * exact_error and streamed["peak_bytes"] < 3e9 else 1)
+
+
+if __name__ == "__main__":
+    main()
