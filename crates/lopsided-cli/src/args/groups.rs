@@ -1,5 +1,6 @@
 //! Options that belong together.
 
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 use lopsided::operator::OperatorChoice;
 use lopsided::{Compat, KernelSvd, LearnedCompat, Links, Scaling};
@@ -113,9 +114,14 @@ impl LearningArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArgs {
-    /// Kernel; `lopsided list kernels` shows all with formulas. Default: sne; rbf for krr and kpca.
+    /// Kernel; `lopsided list kernels` shows all with formulas. Default: sne; rbf for krr, kpca and landmarks.
     #[arg(long, value_name = "NAME", default_value = "sne", hide_default_value = true)]
-    #[arg(default_value_ifs = [("estimator", "krr", "rbf"), ("estimator", "kpca", "rbf")])]
+    #[arg(default_value_ifs = [
+        ("estimator", ArgPredicate::from("krr"), "rbf"),
+        ("estimator", ArgPredicate::from("kpca"), "rbf"),
+        ("landmark_count", ArgPredicate::IsPresent, "rbf"),
+        ("landmark_ids", ArgPredicate::IsPresent, "rbf"),
+    ])]
     pub(crate) kernel: String,
     /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale; median for `bicluster` and `fit` of a table.
     #[arg(long, value_name = "G", allow_hyphen_values = true)]

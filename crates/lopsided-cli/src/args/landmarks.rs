@@ -12,10 +12,10 @@ pub(crate) struct LandmarkArgs {
     #[arg(long, value_name = "NAME")]
     approach: Option<String>,
     /// Number of landmarks. Default: 1000, or all samples where there are fewer.
-    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    #[arg(id = "landmark_count", long = "landmarks", value_name = "M", allow_negative_numbers = true)]
     pub(crate) landmarks: Option<String>,
     /// Landmarks of your own choice, one row id per line, instead of a sampler's.
-    #[arg(long, value_name = "FILE", conflicts_with = "landmarks")]
+    #[arg(long, value_name = "FILE", conflicts_with = "landmark_count")]
     pub(crate) landmark_ids: Option<PathBuf>,
     /// Basis of the landmarks' span: standard, one-shot, double or multi-scale. Default: standard.
     #[arg(long, value_name = "NAME")]

@@ -39,7 +39,8 @@ fn machines_are_exact_unless_landmarks_are_asked_for() {
     assert!(fit("").get("landmarks").is_none() && fit("--approach exact --landmarks 9")["support-vectors"].is_u64());
     assert_eq!(fit("--approach lla")["landmarks"], 90);
     assert_eq!(fit("--sampler greedy")["approach"], "lla");
-    scratch.write("own.txt", (0..30).map(|i| format!("{}\n", 3 * i)).collect::<Vec<_>>().concat());
+    assert_eq!(scratch.json("fit svm named.csv --target kind --landmarks 9 --model m")["params"]["kernel"], "rbf");
+    scratch.write("own.txt", (0..30).map(|i| (3 * i).to_string() + "\n").collect::<String>());
     let own = fit("--landmark-ids own.txt --approach gsa");
     assert_eq!((&own["landmarks"], &own["sampler"], &own["approach"]), (&30.into(), &"given".into(), &"gsa".into()));
 }

@@ -235,16 +235,21 @@ fn the_figures_of_the_paper_are_computed_and_written() {
     let json = scratch.json("reproduce nkm-1 --data data --quick --trials 2 --out figures --quiet");
     let set = &json["sets"][0];
     let found = set["lines"].as_array().unwrap();
-    // Three machines, eight samplers, two shares, two approaches.
-    assert_eq!((found.len(), &set["rows"], &set["test_rows"]), (96, &512.into(), &128.into()));
+    // Eight samplers, two shares, two approaches; a ν-SVM may have no margin with few landmarks.
+    let of = |machine: &str| found.iter().filter(|line| line["machine"] == machine).count();
+    assert_eq!(
+        (of("svm"), of("krr"), of("kpca"), &set["rows"], &set["test_rows"]),
+        (32, 32, 32, &512.into(), &128.into())
+    );
+    assert!(of("nu-svm") >= 16, "{}", of("nu-svm"));
     for line in found {
         assert!(number(&line["accuracy"], "mean") <= 1.0 && number(&line["error"], "mean") >= 0.0, "{line}");
         assert!(number(&line["seconds"], "mean") > 0.0, "{line}");
     }
     assert!(found.iter().any(|line| line["frontier"] == true));
-    assert_eq!((&set["exact"][0]["machine"], &set["exact"][1]["machine"]), (&"svm".into(), &"krr".into()));
-    assert!((0..2).all(|at| number(&set["exact"][at], "accuracy") > 0.9), "{}", set["exact"]);
-    assert_eq!(set["files"].as_array().unwrap().len(), 10);
-    assert_eq!(text(&scratch.bytes("figures/waves-lines.csv")).lines().count(), 1 + 3 + 96);
+    assert_eq!((&set["exact"][0]["machine"], &set["exact"][1]["machine"]), (&"nu-svm".into(), &"svm".into()));
+    assert!((0..3).all(|at| number(&set["exact"][at], "accuracy") > 0.9), "{}", set["exact"]);
+    assert_eq!(set["files"].as_array().unwrap().len(), 13);
+    assert_eq!(text(&scratch.bytes("figures/waves-lines.csv")).lines().count(), 1 + 4 + found.len());
     assert!(text(&scratch.bytes("figures/waves-krr-error.svg")).starts_with("<svg"));
 }

@@ -2,6 +2,7 @@
 //!
 //! With landmarks they are linear machines on features F, whose functions are those of LLA or GSA (\[NKM\]): the C-SVM by dual
 //! coordinate descent, the ν-SVM on K̃ = F·Fᵀ, which is never formed, with w = Fᵀ·c, logistic regression by Newton's method.
+//! GSA carries w over to all samples, α = G⁺·w, also for a pair of classes, whose machine learned from theirs alone.
 
 mod class_weight;
 mod landmarks;

@@ -116,6 +116,13 @@ impl<T: Scalar> Comparison<T> {
         self.finished(self.problem.over_samples(self.exact.clone()), &self.exact_bias, run)
     }
 
+    /// ‖f*‖ of each function.
+    pub fn exact_norms(&self) -> Vec<f64> {
+        let image = linalg::mul(self.k.as_ref(), self.exact.as_ref());
+        let square = |c: usize| self.exact.col(c).transpose() * image.col(c);
+        (0..image.ncols()).map(|c| square(c).max(0.0).sqrt()).collect()
+    }
+
     /// Both approximate machines; the approach itself is not looked at.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use lopsided::estimators::linear::LinearLsSvm;
 use lopsided::estimators::{Approximation, Estimator, KernelRidge, Svm, SvmKind, Symmetrize, score};
 use lopsided::kernel::Gamma;
 use lopsided::lowrank::KernelFunctions;
-use lopsided::svm::{Classes, MultiClass, class_values};
+use lopsided::svm::{Classes, MultiClass, NuSvm, class_values};
 use lopsided::tasks::Search;
 use lopsided::{Dataset, KernelSvd, Run, Target};
 
@@ -15,6 +15,8 @@ use lopsided::{Dataset, KernelSvd, Run, Target};
 const PENALTIES: [&str; 5] = ["0.1", "1", "10", "100", "1000"];
 /// Those of the support vector machine.
 const SVM_PENALTIES: [&str; 4] = ["0.1", "1", "10", "100"];
+/// ν to choose from.
+const NUS: [&str; 4] = ["0.1", "0.2", "0.3", "0.5"];
 /// Most rows while kernel and penalties are chosen.
 const TUNING: usize = 1200;
 /// A machine for each pair of classes, as in the paper.
@@ -41,6 +43,23 @@ pub(super) fn svm(svd: KernelSvd, train: &Dataset<f64>, settings: &Settings, run
     let point = chosen(&machine, grid, train, settings, run)?;
     let penalty = point.iter().find_map(|(_, value)| value.parse().ok()).unwrap_or(1.0);
     Ok((machine.with_kind(SvmKind::C(penalty)), penalty))
+}
+
+/// ν of the same machine; `None` where the rarest class allows none.
+pub(super) fn nu(machine: &Svm, train: &Dataset<f64>, settings: &Settings, run: &Run) -> Result<Option<f64>> {
+    let Some(Target::Classes { names, codes }) = &train.y else { return Ok(None) };
+    let codes: Vec<u32> = codes.iter().flatten().copied().collect();
+    let classes = Classes { codes: &codes, count: names.len(), weights: None };
+    let most = classes.pairs(WAY).into_iter().map(|pair| NuSvm::most(&classes.part(pair))).fold(1.0, f64::min);
+    // A part of the rows may allow a little less.
+    let feasible = |nu: &&&str| nu.parse().is_ok_and(|nu: f64| nu <= 0.9 * most);
+    let nus: Vec<String> = NUS.iter().filter(feasible).map(ToString::to_string).collect();
+    if nus.is_empty() {
+        return Ok(None);
+    }
+    let machine = machine.clone().with_kind(SvmKind::Nu(0.5));
+    let point = chosen(&machine, vec![("nu".into(), nus)], train, settings, run)?;
+    Ok(point.iter().find_map(|(_, value)| value.parse().ok()))
 }
 
 /// The best settings for some of the rows.
@@ -73,7 +92,7 @@ pub(super) fn accuracy(
     let new = functions.apply(split.test.x.as_ref(), run)?;
     let decision = match machine {
         "krr" => new,
-        "svm" => {
+        "svm" | "nu-svm" => {
             let pairs = Classes { codes: &known, count: names.len(), weights: None }.pairs(WAY);
             class_values(new.as_ref(), &pairs, names.len())
         }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// The table of one set.
 pub(in super::super) fn text(set: &SetReport) -> String {
     let mut out = format!(
-        "{}: {} rows to learn from, {} to test on, {} columns, {} classes; gamma factor {}, penalty {} (svm: {}), {} components\n",
+        "{}: {} rows to learn from, {} to test on, {} columns, {} classes; gamma factor {}, penalty {} (svm: {}), nu {}, {} components\n",
         set.name,
         set.rows,
         set.test_rows,
@@ -16,12 +16,13 @@ pub(in super::super) fn text(set: &SetReport) -> String {
         set.gamma_factor,
         set.penalty,
         set.svm_penalty,
+        set.nu.map_or("none".into(), |nu| nu.to_string()),
         set.rank
     );
     for exact in &set.exact {
         let _ = writeln!(
             out,
-            "exact {:4}  |f*| {:.4}, accuracy {:.4}, {:.2} s",
+            "exact {:6}  |f*| {:.4}, accuracy {:.4}, {:.2} s",
             exact.machine, exact.norm, exact.accuracy, exact.seconds
         );
     }
