@@ -21,7 +21,7 @@ pub use spectral::Spectral;
 
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::operator::{Centered, Means, Operator};
+use crate::operator::{self, Access, Centered, DenseOperator, Means, Operator};
 use crate::svd::Run;
 use faer::{Mat, MatRef};
 use std::fmt;
@@ -153,10 +153,13 @@ impl CoupledSystem {
     /// [`OnSingular::Error`], [`Error::Interrupted`].
     pub fn solve(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
         self.check(k, targets)?;
+        let (route, why) = self.choose(k);
+        let whole = matches!(route, Route::Svd | Route::Dense) && k.access() != Access::Products;
+        let stored = whole.then(|| operator::materialize(k).map(DenseOperator::Owned)).transpose()?;
+        let k = stored.as_ref().map_or(k, |stored| stored as &dyn Operator<f64>);
         let means = Means::of(k)?;
         let centered = Centered::new(k, means.clone());
         let problem = self.problem(&centered, targets, run);
-        let (route, why) = self.choose(k);
         let mut solved = match route {
             Route::Svd => Spectral::complete(&centered)?.solved(&problem)?,
             Route::LowRank(rank) => Spectral::leading(&centered, rank, run)?.solved(&problem)?,

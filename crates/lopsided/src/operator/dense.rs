@@ -33,10 +33,14 @@ impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
-        let g = self.g();
+        let first = rows.first().copied().unwrap_or(0);
+        let in_order = rows.iter().enumerate().all(|(i, row)| *row == first + i);
         for (j, &col) in cols.iter().enumerate() {
-            for (i, &row) in rows.iter().enumerate() {
-                out[(i, j)] = g[(row, col)];
+            let column = self.g().col(col);
+            if in_order {
+                out.rb_mut().col_mut(j).copy_from(column.subrows(first, rows.len()));
+            } else {
+                out.rb_mut().col_mut(j).iter_mut().zip(rows).for_each(|(out, &row)| *out = column[row]);
             }
         }
         Ok(())

@@ -30,7 +30,7 @@ const SETTINGS: [&[&str]; 2] =
 /// Parts of the training samples for stacking, as in \[AsKLS\].
 const FOLDS: usize = 10;
 /// Up to this many training samples factors of ten systems fit a gigabyte.
-const LIGHT: usize = 2000;
+const LIGHT: usize = 1700;
 /// Stream of the shuffle that deals them.
 const STREAM: u64 = 71;
 
