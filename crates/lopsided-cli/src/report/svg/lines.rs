@@ -8,6 +8,9 @@ const HEIGHT: f64 = 320.0;
 /// Height of the legend below the plots.
 const LEGEND: f64 = 34.0;
 
+/// Room for the number at a place.
+const LABEL: f64 = 36.0;
+
 /// Points joined by a line; dashed and without dots for a level to compare with.
 pub(crate) struct Series {
     /// Position in the legend, which gives the colour.
@@ -28,6 +31,12 @@ pub(crate) fn lines(series: &[Series], title: &str, axes: (&str, &str)) -> Strin
     let mut places: Vec<f64> = all().map(|p| p.0).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
+    let mut last = f64::NEG_INFINITY;
+    places.retain(|&place| {
+        let fits = plot.px(place) - last >= LABEL;
+        last = if fits { plot.px(place) } else { last };
+        fits
+    });
     let marks: String = series
         .iter()
         .map(|s| path(&plot, s.class, &s.points.iter().filter(kept).copied().collect::<Vec<_>>(), s.dashed))
