@@ -7,23 +7,16 @@ Both read the same asymmetric kernel matrix from a .npy file, alternately, and t
 Needs numpy (python3 -m pip install numpy).
 """
 import argparse
-import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-try:
-    import numpy as np
-except ImportError:
-    sys.exit("numpy is missing: python3 -m pip install numpy")
+from common import WORK, build, numpy, program, publish, report
 
-ROOT = Path(__file__).resolve().parent.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-WORK = ROOT / "benchsuite" / "work"
+np = numpy()
 PENALTY = 1.0
 
 
@@ -63,23 +56,17 @@ def transcription(labels, classes):
 
 
 def lopsided(labels):
-    """Seconds of `fit` for all of `labels`, reading and writing files included."""
-    command = [TARGET / "lopsided", "fit", "ask-ls", WORK / "kernel.npy", "--labels", WORK / labels]
-    command += ["--kernel", "precomputed", "--merge", "average", "--penalty", PENALTY, "--model", WORK / "ask-ls.model"]
+    """Seconds of `fit` for all of `labels`, reading and writing files included, and what it reports."""
+    options = ["--kernel", "precomputed", "--merge", "average", "--penalty", PENALTY, "--model", WORK / "ask-ls.model"]
     start = time.perf_counter()
-    run = subprocess.run([*map(str, command), "--json", "--quiet"], capture_output=True, text=True)
-    if run.returncode:
-        sys.exit(run.stderr)
-    return time.perf_counter() - start, json.loads(run.stdout)
+    found = report("fit", "ask-ls", WORK / "kernel.npy", "--labels", WORK / labels, *options)
+    return time.perf_counter() - start, found
 
 
 def scores(classes):
     """(f_s + f_t)/2 of the training samples by `predict`."""
-    command = [TARGET / "lopsided", "predict", WORK / "ask-ls.model", WORK / "kernel.npy", "--scores", "--quiet"]
-    run = subprocess.run([*map(str, command)], capture_output=True, text=True)
-    if run.returncode:
-        sys.exit(run.stderr)
-    header, *lines = (line.split(",") for line in run.stdout.splitlines())
+    text = program("predict", WORK / "ask-ls.model", WORK / "kernel.npy", "--scores", "--quiet")
+    header, *lines = (line.split(",") for line in text.splitlines())
     order = [header.index(f"score_{c}") for c in range(classes)]
     return np.array([[float(line[at]) for at in order] for line in lines])
 
@@ -91,8 +78,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, help="also write the table to this file")
     options = parser.parse_args()
-    WORK.mkdir(exist_ok=True)
-    subprocess.run(["cargo", "build", "--release", "--locked", "--workspace"], cwd=ROOT, check=True)
+    build()
     labels = problem(options.samples, options.classes)
     two = "".join(f"{i},{int(label == 0)}\n" for i, label in enumerate(labels))
     (WORK / "kernel-one.csv").write_text("row,label\n" + two)
@@ -101,26 +87,22 @@ def main():
         seconds, source, target = transcription(labels, options.classes)
         theirs.append(seconds)
         one.append(lopsided("kernel-one.csv")[0])
-        seconds, report = lopsided("kernel-labels.csv")
+        seconds, found = lopsided("kernel-labels.csv")
         ours.append(seconds)
     difference = np.abs(scores(options.classes) - (source + target) / 2).max()
     ratio = statistics.median(t / o for t, o in zip(theirs, ours))
     lines = [
         f"`benchsuite/ask_ls.py --samples {options.samples} --classes {options.classes}`, {platform.machine()}, "
-        f"{os.cpu_count()} cores, NumPy {np.__version__}, route {report['params']['route']}\n",
+        f"{os.cpu_count()} cores, NumPy {np.__version__}, route {found['params']['route']}\n",
         "| what | value |", "| --- | --- |",
         f"| NumPy, one system per class, median seconds | {statistics.median(theirs):.2f} |",
         f"| lopsided fit ask-ls, median seconds | {statistics.median(ours):.2f} |",
         f"| ratio, median | {ratio:.1f} |",
         f"| all classes against one, median | {statistics.median(o / s for o, s in zip(ours, one)):.2f} |",
         f"| largest difference of the functions | {difference:.1e} |",
-        f"| condition number | {report['condition']:.1e} |",
+        f"| condition number | {found['condition']:.1e} |",
     ]
-    table = "\n".join(lines) + "\n"
-    print(table, end="")
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(table)
+    publish(lines, options.out)
     sys.exit(0 if difference < 1e-6 else 1)
 
 

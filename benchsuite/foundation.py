@@ -6,7 +6,6 @@
 Graphs of a million nodes and dense samples are generated; pubmed is read from LOPSIDED_DATA where that is set.
 """
 import argparse
-import json
 import os
 import platform
 import random
@@ -16,9 +15,7 @@ import sys
 from array import array
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-WORK = ROOT / "benchsuite" / "work"
+from common import TARGET, WORK, build, publish, report
 
 
 def gaussian_npy(path, rows, width, seed):
@@ -58,22 +55,12 @@ def jobs(quick):
     yield f"dense RBF, n = m = {n}, d = 10, rank 20", [x, "--cols", z, *tiles], 1.5e9
 
 
-def embed(arguments):
-    """The JSON of one run."""
-    command = [TARGET / "lopsided", "embed", *map(str, arguments), "--json", "--quiet"]
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode not in (0, 1):
-        sys.exit(f"{' '.join(map(str, command))}\n{run.stderr}")
-    return json.loads(run.stdout)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
     parser.add_argument("--out", type=Path, help="also write the table to this file")
     options = parser.parse_args()
-    WORK.mkdir(exist_ok=True)
-    subprocess.run(["cargo", "build", "--release", "--locked", "--workspace", "--bins", "--examples"], cwd=ROOT, check=True)
+    build("--bins", "--examples")
     lines = [
         f"`benchsuite/foundation.py`, {platform.machine()}, {os.cpu_count()} cores\n",
         "| job | operator | seconds | peak MB | allowed MB | residual | products |",
@@ -81,18 +68,14 @@ def main():
     ]
     within = True
     for name, arguments, allowed in jobs(options.quick):
-        r = embed(arguments)
+        r = report("embed", *arguments, codes=(0, 1))
         within &= r["peak_bytes"] <= allowed and r["converged"]
         lines.append(
             f"| {name} | {r['operator']} | {r['seconds']:.1f} | {r['peak_bytes'] / 1e6:.0f} | {allowed / 1e6:.0f} "
             f"| {r['residual']:.1e} | {r['operator_products']} |"
         )
         print(lines[-1], file=sys.stderr)
-    table = "\n".join(lines) + "\n"
-    print(table, end="")
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(table)
+    publish(lines, options.out)
     sys.exit(0 if within else 1)
 
 
