@@ -189,9 +189,9 @@ fn times<T: Scalar>(samples: SamplesRef<'_, T>, h: MatRef<'_, T>) -> Mat<T> {
 /// One map between the coordinates of the two sides: V·S^p·Uᵀ for the rows of a wide A, U·S^p·Vᵀ for the columns of a
 /// tall one. It does not depend on the choice of vectors for repeated singular values.
 fn full_maps<T: Scalar>(kind: Compat, a: &Samples<T>) -> Result<Maps<T>> {
-    let dense = match a {
-        Samples::Dense(m) => linalg::thin_svd(m.as_ref()),
-        Samples::Sparse(s) => linalg::thin_svd(s.to_dense().as_ref()),
+    let dense = match a.as_ref() {
+        SamplesRef::Dense(m) => linalg::thin_svd(m),
+        SamplesRef::Sparse(_) => linalg::thin_svd(a.clone().into_dense().as_ref()),
     };
     let svd = dense.ok_or_else(|| Error::Singular { what: "the compatibility matrix".into() })?;
     let zero = svd.sigma.first().map_or(0.0, |s| s.as_f64()) * T::eps() * a.count().max(a.width()) as f64;
@@ -242,9 +242,9 @@ fn divided<T: Scalar>(vectors: MatRef<'_, T>, sigma: &[T], inverse: bool) -> Mat
 
 /// The leading triplets of A itself.
 fn leading<T: Scalar>(a: &Samples<T>, rank: usize, tol: f64, run: &Run) -> Result<Svd<T>> {
-    let given: Box<dyn Operator<T> + '_> = match a {
-        Samples::Dense(m) => Box::new(DenseOperator::Borrowed(m.as_ref())),
-        Samples::Sparse(s) => Box::new(SparseOperator::new(None, s.clone())),
+    let given: Box<dyn Operator<T> + '_> = match a.as_ref() {
+        SamplesRef::Dense(m) => Box::new(DenseOperator::Borrowed(m)),
+        SamplesRef::Sparse(s) => Box::new(SparseOperator::new(None, s.to_owned())),
     };
     svd::solver::<T>("auto", &Params::default().with("tol", tol))?.solve(&*given, rank, run)
 }

@@ -232,7 +232,6 @@ impl<T: Scalar> Dataset<T> {
 /// Samples scaled to unit length, |x_i| = 1; samples of length zero stay.
 pub fn unit_rows<T: Scalar>(samples: Samples<T>) -> Samples<T> {
     match samples {
-        Samples::Dense(m) => Samples::Dense(to_unit_rows(m)),
         Samples::Sparse(mut s) => {
             for i in 0..s.nrows() {
                 let (_, values) = s.row_mut(i);
@@ -243,6 +242,7 @@ pub fn unit_rows<T: Scalar>(samples: Samples<T>) -> Samples<T> {
             }
             Samples::Sparse(s)
         }
+        dense => Samples::Dense(to_unit_rows(dense.into_dense())),
     }
 }
 
@@ -267,11 +267,7 @@ mod tests {
         let csr = Csr::from_triplets(3, 2, &[(0, 0, 3.0), (0, 1, 4.0), (2, 1, -2.0)]);
         let expected = faer::mat![[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]];
         for samples in [Samples::Dense(csr.to_dense()), Samples::Sparse(csr)] {
-            let unit = match unit_rows(samples) {
-                Samples::Dense(m) => m,
-                Samples::Sparse(s) => s.to_dense(),
-            };
-            assert!((unit - &expected).norm_max() < 1e-15);
+            assert!((unit_rows(samples).into_dense() - &expected).norm_max() < 1e-15);
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The side of G: its rows (X, U) or its columns (Z, V).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -287,6 +288,70 @@ pub enum Samples<T> {
     Dense(Mat<T>),
     /// Only nonzero coordinates stored.
     Sparse(Csr<T>),
+    /// All coordinates, in memory that is somebody else's.
+    Shared(SharedRows<T>),
+}
+
+/// Dense samples in memory that somebody else holds, such as an array of another language; cloning does not copy them.
+///
+/// ```
+/// use lopsided::samples::{Order, SharedRows};
+/// use lopsided::Samples;
+/// use std::sync::Arc;
+///
+/// let rows = SharedRows::new(Arc::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), (2, 3), Order::Rows)?;
+/// assert_eq!(Samples::Shared(rows).into_dense()[(1, 0)], 4.0);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct SharedRows<T> {
+    values: Arc<dyn AsRef<[T]> + Send + Sync>,
+    size: (usize, usize),
+    order: Order,
+}
+
+/// How a flat array runs through a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Row after row.
+    Rows,
+    /// Column after column.
+    Columns,
+}
+
+impl<T: Scalar> SharedRows<T> {
+    /// A flat array of rows times columns values.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the array has another length.
+    pub fn new(values: Arc<dyn AsRef<[T]> + Send + Sync>, size: (usize, usize), order: Order) -> Result<Self> {
+        let length = values.as_ref().as_ref().len();
+        if size.0.checked_mul(size.1) != Some(length) {
+            return Err(Error::shape("the array", format!("{} x {} values", size.0, size.1), length));
+        }
+        Ok(SharedRows { values, size, order })
+    }
+
+    /// Columns become rows, in the same memory.
+    pub fn transpose(&self) -> Self {
+        let order = if self.order == Order::Rows { Order::Columns } else { Order::Rows };
+        SharedRows { values: Arc::clone(&self.values), size: (self.size.1, self.size.0), order }
+    }
+
+    /// A borrowed view.
+    pub fn as_ref(&self) -> MatRef<'_, T> {
+        let (values, (rows, cols)) = ((*self.values).as_ref(), self.size);
+        match self.order {
+            Order::Rows => MatRef::from_row_major_slice(values, rows, cols),
+            Order::Columns => MatRef::from_column_major_slice(values, rows, cols),
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for SharedRows<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SharedRows({} x {}, {:?})", self.size.0, self.size.1, self.order)
+    }
 }
 
 /// A borrowed view of [`Samples`]; dense views may have any strides.
@@ -304,6 +369,16 @@ impl<T: Scalar> Samples<T> {
         match self {
             Samples::Dense(m) => SamplesRef::Dense(m.as_ref()),
             Samples::Sparse(s) => SamplesRef::Sparse(s.as_ref()),
+            Samples::Shared(m) => SamplesRef::Dense(m.as_ref()),
+        }
+    }
+
+    /// The samples with all coordinates stored.
+    pub fn into_dense(self) -> Mat<T> {
+        match self {
+            Samples::Dense(m) => m,
+            Samples::Sparse(s) => s.to_dense(),
+            Samples::Shared(m) => m.as_ref().to_owned(),
         }
     }
 
@@ -322,6 +397,7 @@ impl<T: Scalar> Samples<T> {
         match self {
             Samples::Dense(m) => Samples::Dense(m.transpose().to_owned()),
             Samples::Sparse(s) => Samples::Sparse(s.transpose()),
+            Samples::Shared(m) => Samples::Shared(m.transpose()),
         }
     }
 

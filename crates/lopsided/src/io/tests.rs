@@ -33,10 +33,7 @@ pub(crate) fn archive(names: &[&str], arrays: &[Vec<u8>]) -> Vec<u8> {
 
 /// The samples with all zeros.
 pub(crate) fn dense_rows<T: Scalar>(samples: &Samples<T>) -> Vec<Vec<f64>> {
-    let full = match samples {
-        Samples::Dense(dense) => dense.clone(),
-        Samples::Sparse(sparse) => sparse.to_dense(),
-    };
+    let full = samples.clone().into_dense();
     (0..full.nrows()).map(|i| (0..full.ncols()).map(|j| full[(i, j)].as_f64()).collect()).collect()
 }
 

@@ -72,7 +72,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         let sizes = Meeting::Dot.sizes(points);
         let distances = |at: usize| Ok(squared_distances(points, &sizes, at));
         let first = far_apart(points.count(), count, rng, distances)?;
-        let centers = dense(points.select(&first));
+        let centers = points.select(&first).into_dense();
         let mut lloyd = Lloyd { points, sizes, centers, nearest: Vec::new() };
         lloyd.nearest = lloyd.assignment();
         for _ in 0..ROUNDS {
@@ -136,18 +136,11 @@ fn nearest<T: Scalar>(met: MatRef<'_, T>, i: usize, lengths: &[T], size: T) -> (
 }
 
 fn squared_distances<T: Scalar>(points: SamplesRef<'_, T>, sizes: &[T], at: usize) -> Vec<f64> {
-    let one = dense(points.select(&[at]));
+    let one = points.select(&[at]).into_dense();
     let mut met = Mat::zeros(points.count(), 1);
     multiply(points, one.transpose(), met.as_mut());
     let distance = |i: usize| Meeting::Dot.distance(met[(i, 0)], sizes[i], sizes[at]).as_f64();
     (0..points.count()).map(distance).collect()
-}
-
-fn dense<T: Scalar>(samples: Samples<T>) -> Mat<T> {
-    match samples {
-        Samples::Sparse(s) => s.to_dense(),
-        Samples::Dense(m) => m,
-    }
 }
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {

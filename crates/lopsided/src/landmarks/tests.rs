@@ -43,10 +43,9 @@ fn kinds_of_landmarks_are_the_same_for_any_number_of_threads() {
     let k = KernelOperator::new(&kernel, x.as_ref(), x.as_ref(), None, &Watch::default()).unwrap();
     for (name, kind) in [("kmeans", "points"), ("gaussian", "sketch"), ("uniform", "indices")] {
         let place = || match named(name).place(&k, x.as_ref(), 20, 3).unwrap() {
-            Landmarks::Points(Samples::Dense(points)) => ("points", points),
+            Landmarks::Points(points) => ("points", points.into_dense()),
             Landmarks::Sketch(p) => ("sketch", p),
             Landmarks::Indices(picked) => ("indices", Mat::from_fn(picked.len(), 1, |i, _| picked[i] as f64)),
-            Landmarks::Points(Samples::Sparse(_)) => panic!("sparse points"),
         };
         let (found, values) = with_threads(1, place);
         assert_eq!((found, &values), (kind, &with_threads(2, place).1), "{name}");

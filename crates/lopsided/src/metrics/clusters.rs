@@ -1,6 +1,6 @@
 use super::check_lengths;
 use crate::linalg;
-use crate::samples::Samples;
+use crate::samples::{Samples, SamplesRef};
 use crate::scalar::Scalar;
 use faer::Mat;
 use rayon::prelude::*;
@@ -121,9 +121,9 @@ fn co_occurrence_totals<T: Scalar>(a: &Samples<T>) -> Vec<f64> {
 /// Columns `start..start + len` of AᵀA, one in each column of the result.
 fn co_occurrences<T: Scalar>(a: &Samples<T>, terms: &Samples<T>, start: usize, len: usize) -> Mat<T> {
     let mut out = Mat::zeros(a.width(), len);
-    match (a, terms) {
-        (Samples::Dense(a), _) => linalg::gemm(out.as_mut(), a.transpose(), a.subcols(start, len), T::one()),
-        (Samples::Sparse(a), terms) => {
+    match a.as_ref() {
+        SamplesRef::Dense(a) => linalg::gemm(out.as_mut(), a.transpose(), a.subcols(start, len), T::one()),
+        SamplesRef::Sparse(a) => {
             for at in 0..len {
                 terms.as_ref().for_each(start + at, |document, weight| {
                     let (cols, values) = a.row(document);

@@ -21,10 +21,7 @@ fn dataset(a: Samples<f64>, kind: Compat, width: Option<usize>) -> Dataset<f64> 
 }
 
 fn dense(samples: &Samples<f64>) -> Mat<f64> {
-    match samples {
-        Samples::Dense(m) => m.clone(),
-        Samples::Sparse(s) => s.to_dense(),
-    }
+    samples.clone().into_dense()
 }
 
 /// X̃·Z̃ᵀ.

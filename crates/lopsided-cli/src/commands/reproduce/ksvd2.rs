@@ -194,10 +194,7 @@ impl Task<'_> {
     fn line(&self, name: &str, sides: &Sides) -> lopsided::Result<Line> {
         let start = Instant::now();
         let plain = self.scores(&sides.rows, &sides.cols)?;
-        let unit = |features: &Mat<f64>| match unit_rows(Samples::Dense(features.clone())) {
-            Samples::Dense(unit) => unit,
-            Samples::Sparse(unit) => unit.to_dense(),
-        };
+        let unit = |features: &Mat<f64>| unit_rows(Samples::Dense(features.clone())).into_dense();
         let unit = self.scores(&unit(&sides.rows), &unit(&sides.cols))?;
         let paper = bicluster_figures(name, sides.method);
         let above = |p: BiclusterFigures| Above { plain: plain.nmi.mean - p.nmi, unit: unit.nmi.mean - p.nmi };

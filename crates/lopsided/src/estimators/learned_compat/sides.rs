@@ -16,10 +16,7 @@ pub(super) struct Sides<T> {
 impl<T: Scalar> Sides<T> {
     /// The rows of A against its columns, or against themselves.
     pub(super) fn new(a: Samples<T>, symmetric: bool) -> Self {
-        let rows = match a {
-            Samples::Dense(m) => m,
-            Samples::Sparse(s) => s.to_dense(),
-        };
+        let rows = a.into_dense();
         let cols = (!symmetric).then(|| rows.transpose().to_owned());
         Sides { rows, cols }
     }

@@ -9,7 +9,7 @@ use crate::linalg;
 use crate::lowrank::{Anchors, KernelFunctions, LandmarkKernel, check_symmetric};
 use crate::operator::{Built, KernelMatrix, OperatorChoice, Widened, available_memory};
 use crate::registry::Params;
-use crate::samples::{Csr, Samples};
+use crate::samples::{Csr, Samples, SamplesRef};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::Mat;
@@ -184,9 +184,9 @@ pub(super) fn restricted<T: Scalar>(x: &Samples<T>, rows: &[usize], precomputed:
 
 /// The listed columns.
 pub(super) fn columns_of<T: Scalar>(x: &Samples<T>, columns: &[usize]) -> Samples<T> {
-    match x {
-        Samples::Dense(m) => Samples::Dense(Mat::from_fn(m.nrows(), columns.len(), |i, j| m[(i, columns[j])])),
-        Samples::Sparse(s) => {
+    match x.as_ref() {
+        SamplesRef::Dense(m) => Samples::Dense(Mat::from_fn(m.nrows(), columns.len(), |i, j| m[(i, columns[j])])),
+        SamplesRef::Sparse(s) => {
             let place: HashMap<u32, u32> = columns.iter().zip(0..).map(|(&k, at)| (k as u32, at)).collect();
             let mut out = Csr::empty(columns.len());
             for i in 0..s.nrows() {

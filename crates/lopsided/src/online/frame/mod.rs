@@ -236,9 +236,9 @@ impl Frame {
         self.inner.truncate(t, b - 1);
         match &mut self.stored {
             Some(Samples::Dense(rows)) => remove_row(rows, at),
-            Some(Samples::Sparse(rows)) => {
+            Some(stored) => {
                 let kept: Vec<usize> = (0..=t).filter(|i| *i != at).collect();
-                *rows = rows.as_ref().select(&kept);
+                *stored = stored.as_ref().select(&kept);
             }
             None => {}
         }
