@@ -57,7 +57,7 @@ pub(crate) struct TaskArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Kernels")]
 pub(crate) struct OnlineKernelArgs {
-    /// Kernel of the left vectors: linear, poly, rbf or laplacian.
+    /// Kernel of the left vectors: linear, poly, rbf, laplacian, or precomputed (see below).
     #[arg(long, value_name = "NAME", default_value = "linear")]
     pub(crate) kernel: String,
     /// Its coefficient of the distance or scalar product, a number.
@@ -144,6 +144,10 @@ const HELP: &str = "Examples:
 A CSV stream has a header: columns x… are the left vector, y… the right one (pairs), label what is to be predicted; a stream
 without y… is symmetric. Neighbouring rows with the same entry in a column trial are one instance of higher rank, a column
 weight weighs them. An svmlight stream has lines `label i:v … | j:v …`, with `||` before each further term of an instance.
+
+With the kernel precomputed the samples of a side are numbered from 1, and a vector is the number of its sample followed by its
+kernel values with samples 1, 2, … (index 0 of svmlight is the number). The kernel of a side has to be a scalar product of features:
+from an asymmetric matrix K give K·Kᵀ, or the columns that `lopsided embed` makes of it with the linear kernel.
 
 A run that was killed at any moment goes on with --resume and the same stream from its beginning, and ends as if it had
 not been killed; without a checkpoint yet it begins anew.";

@@ -1,3 +1,4 @@
+use super::bad_input::refused;
 use super::{Scratch, text};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -228,4 +229,36 @@ fn the_regret_of_the_paper_is_within_its_bounds() {
             assert!(number("bound") <= number("paper_bound") + 1e-6, "{set}");
         }
     }
+}
+
+/// Kernel values that come with the stream, in both formats, on one side or on both, give what the vectors themselves give.
+#[test]
+fn precomputed_kernels_give_the_same_predictions() {
+    let scratch = Scratch::new();
+    let v = |t: usize, k: usize| ((t * 7919 + k * 104_729 + t * t * (k + 3)) % 1009) as f64 / 1009.0 - 0.5;
+    let gram = |s: usize, t: usize| (0..3).map(|k| v(s, k) * v(t, k)).sum::<f64>();
+    let (mut plain, mut table, mut sparse) = (String::from("x1,x2,x3,y1,label\n"), String::from("x,"), String::new());
+    table += &(1..=30).map(|j| format!("x{j},")).collect::<String>();
+    table += "y1,label\n";
+    for t in 0..30 {
+        let (label, y) = (if v(t, 0) > 0.0 { 1 } else { -1 }, v(t, 5));
+        let _ = writeln!(plain, "{},{},{},{y},{label}", v(t, 0), v(t, 1), v(t, 2));
+        let values = |cell: &dyn Fn(usize) -> String| (0..30).map(cell).collect::<String>();
+        let _ = writeln!(table, "{},{}{y},{label}", t + 1, values(&|s| format!("{},", gram(s, t))));
+        let _ = writeln!(sparse, "{label} 0:{} {}| 1:{y}", t + 1, values(&|s| format!("{}:{} ", s + 1, gram(s, t))));
+    }
+    scratch.write("plain.csv", plain);
+    scratch.write("table.csv", table);
+    scratch.write("sparse.svm", sparse);
+    let losses = |words: &str| {
+        let out = scratch.ok(&format!("online gd-trace {words} --loss squared --radius 2"));
+        out.lines().skip(1).map(|l| l.rsplit(',').next().unwrap().parse().unwrap()).collect::<Vec<f64>>()
+    };
+    let expected = losses("plain.csv");
+    for words in ["table.csv", "sparse.svm"] {
+        let found = losses(&format!("{words} --kernel precomputed --right-kernel linear"));
+        assert_eq!(found.len(), 30);
+        assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{words}");
+    }
+    refused(&scratch, "online gd-trace plain.csv --kernel sne --gamma 1", &["sne", "laplacian or precomputed"]);
 }

@@ -1,5 +1,7 @@
 //! An orthonormal basis of the features seen so far, known only through the kernel.
 
+mod given;
+
 use super::matrices::{column, dot, product, reflect_columns, remove_row, reserve, transposed_inverse};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
@@ -52,11 +54,7 @@ impl Frame {
     /// # Errors
     /// [`Error::Param`] for a kernel that is no scalar product of features.
     pub(super) fn new(spec: &KernelSpec, normalize: bool) -> Result<Self> {
-        let kernel = spec.build::<f64>()?;
-        if kernel.separable().is_none() || kernel.normalization() != Normalization::None {
-            let allowed = "a scalar product of features for online learning: linear, poly, rbf or laplacian";
-            return Err(Error::param("kernel", &spec.name, allowed));
-        }
+        let kernel = kernel(spec)?;
         let (scales, lengths) = (Vec::new(), Vec::new());
         let (coefficients, inner) = (Mat::zeros(0, 0), Mat::zeros(0, 0));
         Ok(Frame { kernel, normalize, stored: None, scales, lengths, coefficients, inner })
@@ -286,6 +284,18 @@ impl Frame {
         }
         Ok(())
     }
+}
+
+fn kernel(spec: &KernelSpec) -> Result<Box<dyn Kernel<f64>>> {
+    let kernel = spec.build::<f64>()?;
+    if kernel.is_precomputed() {
+        return Ok(Box::new(given::Given));
+    }
+    if kernel.separable().is_none() || kernel.normalization() != Normalization::None {
+        let allowed = "a scalar product of features for online learning: linear, poly, rbf, laplacian or precomputed";
+        return Err(Error::param("kernel", &spec.name, allowed));
+    }
+    Ok(kernel)
 }
 
 #[cfg(test)]

@@ -58,9 +58,44 @@ fn unit_length_and_zero_samples() {
     assert_eq!((frame.stored(), coordinates[1].as_slice()), (1, &[0.0][..]));
 }
 
+/// Each sample with its number before its kernel values.
+fn given(gram: &Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(gram.nrows(), gram.ncols() + 1, |i, j| if j == 0 { i as f64 + 1.0 } else { gram[(i, j - 1)] })
+}
+
+#[test]
+fn given_values_are_the_kernel() {
+    let samples = random::gaussian(9, 4, &mut random::generator(7, 0));
+    let gram = product(samples.as_ref(), samples.transpose());
+    let (linear, expected) = frame(&KernelSpec::new("linear"), &samples, true);
+    let (precomputed, coordinates) = frame(&KernelSpec::new("precomputed"), &given(&gram), true);
+    assert_eq!((precomputed.stored(), precomputed.size()), (linear.stored(), linear.size()));
+    for (a, b) in coordinates.iter().zip(&expected) {
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+}
+
+#[test]
+fn given_values_that_are_no_kernel_are_refused() {
+    let message = |m: Mat<f64>, at: usize| {
+        let mut frame = Frame::new(&KernelSpec::new("precomputed"), false).unwrap();
+        let samples = SamplesRef::Dense(m.as_ref());
+        for i in 0..at {
+            let look = frame.look(samples, i).unwrap();
+            frame.absorb(samples, i, &look).unwrap();
+        }
+        frame.look(samples, at).err().unwrap().to_string()
+    };
+    let one_sided = given(&faer::mat![[1.0, 0.5], [0.2, 1.0]]);
+    assert!(message(one_sided.clone(), 1).contains("samples 2 and 1 is 0.2 but must be 0.5"));
+    let mut unnumbered = one_sided;
+    unnumbered[(0, 0)] = 3.0;
+    assert!(message(unnumbered, 0).contains("is 3 but must be a whole number from 1 to 2"));
+}
+
 #[test]
 fn kernels_without_features_are_refused() {
-    for name in ["sne", "kl", "precomputed", "katz"] {
+    for name in ["sne", "kl", "katz"] {
         let spec = KernelSpec { name: name.into(), params: Default::default() };
         let spec = if name == "sne" { spec.with("gamma", 1.0) } else { spec };
         assert!(Frame::new(&spec, false).is_err(), "{name}");
