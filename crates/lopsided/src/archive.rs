@@ -18,7 +18,7 @@
 
 use crate::error::{Error, Result};
 use crate::file;
-use crate::samples::{Csr, Samples, SamplesRef};
+use crate::samples::{Csr, Order, Samples, SamplesRef, SharedRows};
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 use safetensors::SafeTensors;
@@ -26,6 +26,7 @@ use safetensors::tensor::Dtype;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Version of the file format. A reader accepts its own and all earlier ones.
 pub const FORMAT: u64 = 1;
@@ -156,8 +157,15 @@ impl Archive {
 
     /// Stores a matrix, row by row.
     pub fn set_matrix<T: Scalar>(&mut self, name: &str, matrix: MatRef<'_, T>) {
-        let values: Vec<T> = matrix.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
-        self.set(name, float::<T>(), vec![matrix.nrows(), matrix.ncols()], T::to_bytes(&values));
+        let (rows, cols) = matrix.shape();
+        let mut bytes = Vec::with_capacity(rows * cols * T::BYTES);
+        for row in matrix.row_iter() {
+            match row.try_as_row_major() {
+                Some(row) => bytes.extend(T::to_bytes(row.as_slice())),
+                None => bytes.extend(T::to_bytes(&row.iter().copied().collect::<Vec<_>>())),
+            }
+        }
+        self.set(name, float::<T>(), vec![rows, cols], bytes);
     }
 
     /// Reads a matrix in any precision.
@@ -186,7 +194,8 @@ impl Archive {
     /// Reads samples stored by [`Archive::set_samples`].
     pub fn samples<T: Scalar>(&self, name: &str) -> Result<Samples<T>> {
         if self.has(name) {
-            return Ok(Samples::Dense(self.matrix(name)?));
+            let (shape, values) = self.floats(name, 2)?;
+            return SharedRows::new(Arc::new(values), (shape[0], shape[1]), Order::Rows).map(Samples::Shared);
         }
         let indptr = self.numbers::<8>(&format!("{name}.indptr"), Dtype::U64)?;
         let indptr = indptr.iter().map(|b| u64::from_le_bytes(*b) as usize).collect();

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphFrame, GraphRule};
-use crate::samples::{Samples, Side};
+use crate::samples::{Samples, Side, is_everything};
 use crate::scalar::Scalar;
 use faer::Mat;
 
@@ -170,8 +170,9 @@ impl<T: Scalar> Dataset<T> {
         };
         let nodes = self.frame.is_some();
         let select = |z: &Samples<T>| if nodes { z.as_ref().select(rows) } else { z.clone() };
+        let all = is_everything(rows, self.x.count());
         Dataset {
-            x: self.x.as_ref().select(rows),
+            x: if all { self.x.clone() } else { self.x.as_ref().select(rows) },
             z: self.z.as_ref().map(select),
             y: self.y.as_ref().map(|y| y.rows(rows)),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),

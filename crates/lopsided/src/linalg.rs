@@ -1,5 +1,6 @@
 //! Tall and small matrices: products over fixed row chunks, so that the bits do not depend on the number of threads.
 
+use crate::error::Result;
 use crate::scalar::Scalar;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -10,11 +11,14 @@ use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::perm::Perm;
+use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 /// Rows handled as one piece; sums over rows are taken piece by piece, in order.
 const CHUNK: usize = 2048;
+/// Rows of a piece of a triangle.
+const ROWS: usize = 128;
 
 /// aᵀ b for two tall matrices.
 pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
@@ -54,29 +58,27 @@ pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_
     matmul(out, Accum::Add, a, b, alpha, Par::Seq);
 }
 
-/// The lower triangle of a·aᵀ; above the diagonal some of it too.
-pub(crate) fn gram_lower(a: MatRef<'_, f64>) -> Mat<f64> {
-    const ROWS: usize = 128;
-    let n = a.nrows();
-    let mut out = Mat::zeros(n, n);
-    out.as_mut().par_row_chunks_mut(ROWS).enumerate().for_each(|(piece, out)| {
-        let (start, len) = (piece * ROWS, out.nrows());
-        gemm(out.subcols_mut(0, start + len), a.subrows(start, len), a.subrows(0, start + len).transpose(), 1.0);
+/// The lower triangle of alpha·a·aᵀ; above the diagonal some of it too.
+pub(crate) fn gram_lower(a: MatRef<'_, f64>, alpha: f64) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), a.nrows());
+    lower_pieces(out.as_mut(), |out, start, end| {
+        gemm(out, a.subrows(start, end - start), a.subrows(0, end).transpose(), alpha);
     });
     out
 }
 
-/// A factored symmetric matrix: Cholesky's factor if it is positive definite, else Bunch and Kaufman's factors. All on one
-/// thread, so that the bits do not depend on their number.
+/// A factored symmetric matrix: Cholesky's factor if it is positive definite, else Bunch and Kaufman's factors, on one thread.
 pub(crate) enum SymmetricFactor {
     Definite(Mat<f64>),
     Indefinite { lower: Mat<f64>, diagonal: Diag<f64>, subdiagonal: Diag<f64>, order: Perm<usize> },
 }
 
 impl SymmetricFactor {
-    /// The factors of the matrix with this lower triangle.
-    pub(crate) fn new(a: Mat<f64>) -> Self {
-        lower_factor(a.clone()).map_or_else(|| Self::indefinite(a), SymmetricFactor::Definite)
+    /// The factors of the matrix with this lower triangle, which is made a second time if it is not definite.
+    pub(crate) fn new(matrix: impl Fn() -> Result<Mat<f64>>) -> Result<Self> {
+        let mut a = matrix()?;
+        let definite = factor_in_place(a.as_mut()).is_some();
+        Ok(if definite { SymmetricFactor::Definite(a) } else { Self::indefinite(matrix()?) })
     }
 
     fn indefinite(mut a: Mat<f64>) -> Self {
@@ -111,24 +113,51 @@ impl SymmetricFactor {
     }
 }
 
-/// The solution of a positive definite system given by its lower triangle, on this thread alone; `None` if it is not.
+/// The solution of a positive definite system given by its lower triangle; `None` if it is not.
 pub(crate) fn solve_lower(mut gram: Mat<f64>, mut rhs: Mat<f64>) -> Option<Mat<f64>> {
-    let n = gram.nrows();
-    let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
-    let (stack, params) = (MemStack::new(&mut buffer), Default::default());
-    llt::factor::cholesky_in_place(gram.as_mut(), Default::default(), Par::Seq, stack, params).ok()?;
-    llt::solve::solve_in_place(gram.as_ref(), rhs.as_mut(), Par::Seq, stack);
+    factor_in_place(gram.as_mut())?;
+    SymmetricFactor::Definite(gram).solve_in_place(rhs.as_mut());
     Some(rhs)
 }
 
-/// L of a positive definite A = L·Lᵀ given by its lower triangle, zeros above the diagonal, on this thread alone; `None` if A
-/// is not.
+/// L of a positive definite A = L·Lᵀ given by its lower triangle, zeros above the diagonal; `None` if A is not.
 pub(crate) fn lower_factor(mut a: Mat<f64>) -> Option<Mat<f64>> {
-    let n = a.nrows();
-    let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
-    let (stack, params) = (MemStack::new(&mut buffer), Default::default());
-    llt::factor::cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, params).ok()?;
-    Some(Mat::from_fn(n, n, |i, j| if i < j { 0.0 } else { a[(i, j)] }))
+    factor_in_place(a.as_mut())?;
+    for j in 1..a.ncols() {
+        a.as_mut().col_mut(j).subrows_mut(0, j).fill(0.0);
+    }
+    Some(a)
+}
+
+/// Lower triangle ← that of L for A = L·Lᵀ, in pieces whose size does not depend on the number of threads, so that the bits do
+/// not; `None` if A is not positive definite.
+fn factor_in_place(mut a: MatMut<'_, f64>) -> Option<()> {
+    const PIECE: usize = 256;
+    while a.nrows() > 0 {
+        let len = PIECE.min(a.nrows());
+        let (mut corner, _, mut below, mut rest) = a.split_at_mut(len, len);
+        let mut buffer =
+            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(len, Par::Seq, Default::default()));
+        let (stack, params) = (MemStack::new(&mut buffer), Default::default());
+        llt::factor::cholesky_in_place(corner.rb_mut(), Default::default(), Par::Seq, stack, params).ok()?;
+        below.rb_mut().par_row_chunks_mut(ROWS).for_each(|rows| {
+            solve_lower_triangular_in_place(corner.rb(), rows.transpose_mut(), Par::Seq);
+        });
+        let below = below.rb();
+        lower_pieces(rest.rb_mut(), |out, start, end| {
+            gemm(out, below.subrows(start, end - start), below.subrows(0, end).transpose(), -1.0);
+        });
+        a = rest;
+    }
+    Some(())
+}
+
+/// Calls `fill(out[start..end, ..end], start, end)` for pieces of rows that cover the lower triangle.
+fn lower_pieces(out: MatMut<'_, f64>, fill: impl Fn(MatMut<'_, f64>, usize, usize) + Sync + Send) {
+    out.par_row_chunks_mut(ROWS).enumerate().for_each(|(piece, out)| {
+        let end = piece * ROWS + out.nrows();
+        fill(out.subcols_mut(0, end), piece * ROWS, end);
+    });
 }
 
 /// The inverse of a lower triangular matrix with a diagonal without zeros, on this thread alone.
@@ -267,6 +296,18 @@ mod tests {
         let plain = a.transpose() * &b;
         assert!((transpose_mul(a.as_ref(), b.as_ref()) - plain).norm_max() < 1e-10);
         assert!((mul(a.as_ref(), h.as_ref()) - &a * &h).norm_max() < 1e-12);
+    }
+
+    #[test]
+    fn factors_in_pieces_are_factors() {
+        let a = random(700, 720);
+        let gram = &a * a.transpose();
+        let lower = lower_factor(gram_lower(a.as_ref(), 1.0)).unwrap();
+        assert!((&lower * lower.transpose() - &gram).norm_max() < 1e-9);
+        assert_eq!(lower[(3, 600)], 0.0);
+        let mut indefinite = gram;
+        indefinite[(650, 650)] = -1.0;
+        assert!(lower_factor(indefinite).is_none());
     }
 
     #[test]

@@ -440,6 +440,15 @@ impl<T: Scalar> SamplesRef<'_, T> {
         }
     }
 
+    /// Whether sample `i` is sample `j` of others, number by number.
+    pub(crate) fn has_row_of(&self, i: usize, others: Self, j: usize) -> bool {
+        match (self, others) {
+            (SamplesRef::Dense(here), SamplesRef::Dense(there)) => here.row(i) == there.row(j),
+            (SamplesRef::Sparse(here), SamplesRef::Sparse(there)) => here.row(i) == there.row(j),
+            _ => false,
+        }
+    }
+
     /// Samples `start..start + count`.
     pub fn subrows(&self, start: usize, count: usize) -> Self {
         match self {
@@ -477,6 +486,9 @@ impl<T: Scalar> SamplesRef<'_, T> {
 
     /// [`Error::NotFinite`] at the first NaN or infinity; `what` names the data in the message.
     pub fn check_finite(&self, what: &str) -> Result<()> {
+        if self.is_finite() {
+            return Ok(());
+        }
         for i in 0..self.count() {
             let mut bad = None;
             self.for_each(i, |j, v| {
@@ -489,6 +501,19 @@ impl<T: Scalar> SamplesRef<'_, T> {
             }
         }
         Ok(())
+    }
+
+    /// Whether no number is NaN or infinite: 0·v is 0 for all others.
+    fn is_finite(&self) -> bool {
+        let sound =
+            |values: &mut dyn Iterator<Item = T>| values.fold(T::zero(), |sum, v| sum + v * T::zero()) == T::zero();
+        match self {
+            SamplesRef::Dense(m) => {
+                let by_rows = if m.row_stride().abs() > m.col_stride().abs() { m.transpose() } else { *m };
+                by_rows.par_col_iter().all(|run| sound(&mut run.iter().copied()))
+            }
+            SamplesRef::Sparse(s) => (0..s.nrows()).into_par_iter().all(|i| sound(&mut s.row(i).1.iter().copied())),
+        }
     }
 
     /// Variance of all coordinates, zeros included: the `var(A)` of the named gamma choices.
@@ -504,6 +529,11 @@ impl<T: Scalar> SamplesRef<'_, T> {
         let mean = sum / cells;
         (squares / cells - mean * mean).max(0.0)
     }
+}
+
+/// Whether the indices are 0, 1, … up to all of them.
+pub(crate) fn is_everything(picked: &[usize], size: usize) -> bool {
+    picked.len() == size && picked.iter().enumerate().all(|(at, &i)| at == i)
 }
 
 #[cfg(test)]

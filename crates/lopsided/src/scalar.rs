@@ -1,6 +1,7 @@
 //! The two precisions: `f64` and `f32`.
 
 use crate::exp::VectorExp;
+use faer::{MatMut, MatRef};
 use std::fmt::{Debug, Display};
 
 mod sealed {
@@ -39,6 +40,10 @@ pub trait Scalar:
     fn eps() -> f64;
     /// `values[i] ← exp(f(values[i], others[i]))` in one vectorised pass.
     fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self);
+    /// A matrix of `f64` as one of this type, where it is `f64`.
+    fn same(matrix: MatRef<'_, f64>) -> Option<MatRef<'_, Self>>;
+    /// The same for a matrix to be written.
+    fn same_mut(matrix: MatMut<'_, f64>) -> Option<MatMut<'_, Self>>;
     /// Little-endian bytes of a slice.
     fn to_bytes(values: &[Self]) -> Vec<u8>;
     /// The inverse of [`Scalar::to_bytes`]; trailing bytes that do not fill a number are ignored.
@@ -46,7 +51,7 @@ pub trait Scalar:
 }
 
 macro_rules! scalar {
-    ($t:ty, $name:literal) => {
+    ($t:ty, $name:literal, $same:expr) => {
         impl Scalar for $t {
             const NAME: &'static str = $name;
 
@@ -66,8 +71,17 @@ macro_rules! scalar {
             fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self) {
                 VectorExp::exp_zip(values, others, f);
             }
+            fn same(matrix: MatRef<'_, f64>) -> Option<MatRef<'_, Self>> {
+                $same(matrix)
+            }
+            fn same_mut(matrix: MatMut<'_, f64>) -> Option<MatMut<'_, Self>> {
+                $same(matrix)
+            }
             fn to_bytes(values: &[Self]) -> Vec<u8> {
-                values.iter().flat_map(|v| v.to_le_bytes()).collect()
+                let mut bytes = vec![0; size_of_val(values)];
+                let (words, _) = bytes.as_chunks_mut::<{ size_of::<$t>() }>();
+                words.iter_mut().zip(values).for_each(|(word, v)| *word = v.to_le_bytes());
+                bytes
             }
             fn from_bytes(bytes: &[u8]) -> Vec<Self> {
                 let (words, _) = bytes.as_chunks::<{ size_of::<$t>() }>();
@@ -77,5 +91,5 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32, "f32");
-scalar!(f64, "f64");
+scalar!(f32, "f32", |_| None);
+scalar!(f64, "f64", Some);

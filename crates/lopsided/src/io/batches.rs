@@ -128,7 +128,7 @@ impl<'a, T: Scalar> Columns<'a, T> {
             self.push(&batch?)?;
         }
         let size = (self.rows, self.values.len());
-        let samples = dense(self.name, size, &self.values.concat(), Order::Columns)?;
+        let samples = dense(self.name, size, self.values.concat(), Order::Columns)?;
         let target = self.target.map(|at| (self.names.remove(at), self.labels.finish()));
         Ok(Table { samples, columns: Some(self.names), target, notes: self.notes })
     }

@@ -1,39 +1,28 @@
 //! Checks of sizes and the assembly of dense samples, shared by the matrix formats.
 
 use crate::error::{Error, Result};
-use crate::samples::Samples;
+pub(super) use crate::samples::Order;
+use crate::samples::{Samples, SharedRows};
 use crate::scalar::Scalar;
-use faer::Mat;
+use std::sync::Arc;
 
 /// Room set aside before the data that a header promises has been seen.
 pub(super) const TRUSTED: usize = 1 << 20;
 /// Matrices with more rows or columns than this must have entries in some of them.
 const LONG: usize = 1 << 24;
 
-/// How a flat array runs through a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Row after row.
-    Rows,
-    /// Column after column.
-    Columns,
-}
-
 /// Dense samples from a flat array of `rows * cols` values.
 pub(super) fn dense<T: Scalar>(
     name: &str,
     (rows, cols): (usize, usize),
-    values: &[T],
+    values: Vec<T>,
     order: Order,
 ) -> Result<Samples<T>> {
     check_size(name, rows, cols)?;
     if rows.checked_mul(cols) != Some(values.len()) {
         return Err(Error::parse(name, format!("has {} values for a {rows} x {cols} matrix", values.len())));
     }
-    Ok(Samples::Dense(match order {
-        Order::Rows => Mat::from_fn(rows, cols, |i, j| values[i * cols + j]),
-        Order::Columns => Mat::from_fn(rows, cols, |i, j| values[j * rows + i]),
-    }))
+    SharedRows::new(Arc::new(values), (rows, cols), order).map(Samples::Shared)
 }
 
 /// Refuses matrices without rows or columns.

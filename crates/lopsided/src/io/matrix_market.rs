@@ -174,7 +174,7 @@ fn read_array<T: Scalar>(lines: &mut Lines, header: Header) -> Result<Samples<T>
     }
     check_count(lines, promised, values.len())?;
     let values = if header.symmetry == Symmetry::General { values } else { unfold(&values, rows, header) };
-    dense(lines.name(), (rows, cols), &values, Order::Columns)
+    dense(lines.name(), (rows, cols), values, Order::Columns)
 }
 
 fn promised_values(symmetry: Symmetry, rows: usize, cols: usize) -> Option<usize> {

@@ -43,7 +43,7 @@ pub(super) fn read<T: Scalar>(reader: &mut dyn Read, name: &str) -> Result<Sampl
         }
     };
     let values = header.numbers(reader, name)?;
-    dense(name, size, &values, if header.fortran { Order::Columns } else { Order::Rows })
+    dense(name, size, values, if header.fortran { Order::Columns } else { Order::Rows })
 }
 
 impl Header {
@@ -111,7 +111,11 @@ impl Header {
         while values.len() < count {
             let wanted = CHUNK.min(count - values.len());
             let bytes = fill(reader, wanted * dtype.size, name)?;
-            values.extend(bytes.chunks_exact(dtype.size).map(|word| T::of(dtype.decode(word))));
+            if dtype == Dtype::of::<T>() {
+                values.extend(T::from_bytes(&bytes));
+            } else {
+                values.extend(bytes.chunks_exact(dtype.size).map(|word| T::of(dtype.decode(word))));
+            }
             if bytes.len() < wanted * dtype.size {
                 break;
             }
@@ -138,6 +142,11 @@ impl Dtype {
             _ => return None,
         };
         Some(Dtype { kind, size, big_endian: order == '>' })
+    }
+
+    /// How this program stores numbers itself.
+    fn of<T: Scalar>() -> Self {
+        Dtype { kind: Kind::Float, size: T::BYTES, big_endian: false }
     }
 
     #[inline]

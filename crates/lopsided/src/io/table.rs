@@ -177,7 +177,7 @@ struct Parsed<T> {
 impl<T: Scalar> Parsed<T> {
     fn finish(self, columns: Columns) -> Result<Table<T>> {
         let data = columns.width - usize::from(columns.target.is_some());
-        let samples = dense(&self.name, (self.count, data), &self.values, Order::Rows)?;
+        let samples = dense(&self.name, (self.count, data), self.values, Order::Rows)?;
         let (mut names, mut target) = (columns.names, None);
         if let (Some(names), Some(at)) = (&mut names, columns.target) {
             target = Some((names.remove(at), self.labels.finish()));

@@ -78,7 +78,7 @@ fn kind(name: &str, text: &str) -> &'static str {
     let (_dir, path) = scratch(name, text);
     match read::<f64>(&path, &ReadOptions::default()).unwrap() {
         Input::Graph(..) => "graph",
-        Input::Table(Table { samples: Samples::Dense(_), .. }) => "dense",
+        Input::Table(Table { samples: Samples::Shared(_), .. }) => "dense",
         Input::Table(_) => "sparse",
     }
 }

@@ -155,14 +155,17 @@ impl CoupledSystem {
         self.check(k, targets)?;
         let (route, why) = self.choose(k);
         let whole = matches!(route, Route::Svd | Route::Dense) && k.access() != Access::Products;
-        let stored = whole.then(|| operator::materialize(k).map(DenseOperator::Owned)).transpose()?;
-        let k = stored.as_ref().map_or(k, |stored| stored as &dyn Operator<f64>);
-        let means = Means::of(k)?;
-        let centered = Centered::new(k, means.clone());
-        let problem = self.problem(&centered, targets, run);
+        let stored = if whole { Some(stored(k)?) } else { None };
+        let means = stored.as_ref().map_or_else(|| Means::of(k), |(_, means)| Ok(means.clone()))?;
+        let centered: Box<dyn Operator<f64> + '_> = match &stored {
+            Some((matrix, _)) => Box::new(DenseOperator::Borrowed(matrix.as_ref())),
+            None => Box::new(Centered::new(k, means.clone())),
+        };
+        let matrix = stored.as_ref().map(|(matrix, _)| matrix.as_ref());
+        let problem = Problem { stored: matrix, ..self.problem(&*centered, targets, run) };
         let mut solved = match route {
-            Route::Svd => Spectral::complete(&centered)?.solved(&problem)?,
-            Route::LowRank(rank) => Spectral::leading(&centered, rank, run)?.solved(&problem)?,
+            Route::Svd => Spectral::complete(&*centered)?.solved(&problem)?,
+            Route::LowRank(rank) => Spectral::leading(&*centered, rank, run)?.solved(&problem)?,
             Route::Dense => dense::solve(&problem)?,
             Route::Minres | Route::Auto => minres::solve(&problem)?,
         };
@@ -171,8 +174,8 @@ impl CoupledSystem {
         Ok(solved.with_biases(&means, targets))
     }
 
-    fn problem<'a>(&'a self, k: &'a Centered<'a, f64>, targets: MatRef<'_, f64>, run: &'a Run) -> Problem<'a> {
-        Problem { g: 1.0 / self.penalty, k, y: centred(targets), system: self, run }
+    fn problem<'a>(&'a self, k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, run: &'a Run) -> Problem<'a> {
+        Problem { g: 1.0 / self.penalty, k, stored: None, y: centred(targets), system: self, run }
     }
 
     fn choose(&self, k: &dyn Operator<f64>) -> (Route, String) {
@@ -243,7 +246,10 @@ pub(crate) fn check_penalty(penalty: f64) -> Result<()> {
 /// M with its right-hand side, shared by the routes.
 struct Problem<'a> {
     g: f64,
-    k: &'a Centered<'a, f64>,
+    /// K_c.
+    k: &'a dyn Operator<f64>,
+    /// All of it, where it is in memory.
+    stored: Option<MatRef<'a, f64>>,
     /// Centred targets.
     y: Mat<f64>,
     system: &'a CoupledSystem,
@@ -322,6 +328,14 @@ impl Solved {
         let (bias_source, bias_target) = (bias(&self.b, &means.cols), bias(&self.a, &means.rows));
         CoupledSolution { a: self.a, b: self.b, bias_source, bias_target, report: self.report }
     }
+}
+
+/// K_c in memory, and the means of K.
+fn stored(k: &dyn Operator<f64>) -> Result<(Mat<f64>, Means<f64>)> {
+    let mut matrix = operator::materialize(k)?;
+    let means = Means::of(&DenseOperator::Borrowed(matrix.as_ref()))?;
+    means.subtract_from(matrix.as_mut());
+    Ok((matrix, means))
 }
 
 /// Columns minus their means.

@@ -4,6 +4,7 @@ use crate::linalg;
 use crate::scalar::Scalar;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 /// Row means, column means and the overall mean of G.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,14 @@ impl<T: Scalar> Means<T> {
         let cols = scaled(col_sums(g)?, g.nrows());
         let all = rows.iter().copied().sum::<T>() / T::of(g.nrows() as f64);
         Ok(Means { rows, cols, all })
+    }
+
+    /// Takes the means away from a matrix that they are the means of.
+    pub(crate) fn subtract_from(&self, g: MatMut<'_, T>) {
+        g.par_col_chunks_mut(1).zip(&self.cols).for_each(|(mut column, mean)| {
+            let shift = self.all - *mean;
+            column.rb_mut().col_mut(0).iter_mut().zip(&self.rows).for_each(|(v, row)| *v += shift - *row);
+        });
     }
 
     /// Largest singular value that rounding alone can leave after the means are subtracted.

@@ -65,6 +65,7 @@ use crate::error::Result;
 use crate::linalg;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 /// Rows (or columns) of G handled as one piece by products that go through [`Operator::block`].
 pub(crate) const TILE: usize = 256;
@@ -166,9 +167,9 @@ pub(crate) fn block_by_products<T: Scalar>(
 pub(crate) fn materialize<T: Scalar>(g: &dyn Operator<T>) -> Result<Mat<T>> {
     let mut out = Mat::zeros(g.nrows(), g.ncols());
     let cols: Vec<usize> = (0..g.ncols()).collect();
-    for start in (0..g.nrows()).step_by(TILE) {
-        let rows: Vec<usize> = (start..g.nrows().min(start + TILE)).collect();
-        g.block(&rows, &cols, out.as_mut().subrows_mut(start, rows.len()))?;
-    }
+    out.as_mut().par_row_chunks_mut(TILE).enumerate().try_for_each(|(at, piece)| {
+        let rows: Vec<usize> = (at * TILE..at * TILE + piece.nrows()).collect();
+        g.block(&rows, &cols, piece)
+    })?;
     Ok(out)
 }

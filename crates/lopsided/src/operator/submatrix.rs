@@ -1,6 +1,7 @@
 use super::{Access, Operator, TILE};
 use crate::error::Result;
 use crate::linalg;
+use crate::samples::is_everything;
 use crate::scalar::Scalar;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
@@ -19,7 +20,13 @@ pub struct Submatrix<'a, T> {
 impl<'a, T: Scalar> Submatrix<'a, T> {
     /// The block of some rows and columns, in the given order; `None` stands for all. Indices may repeat.
     pub fn new(inner: &'a dyn Operator<T>, rows: Option<&'a [usize]>, cols: Option<&'a [usize]>) -> Self {
+        let rows = rows.filter(|rows| !is_everything(rows, inner.nrows()));
+        let cols = cols.filter(|cols| !is_everything(cols, inner.ncols()));
         Submatrix { inner, rows, cols }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.rows.is_none() && self.cols.is_none()
     }
 
     /// out ← this block times v, or its transpose times v, tile by tile.
@@ -81,6 +88,9 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
     }
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        if self.is_whole() {
+            return self.inner.apply(v, out);
+        }
         if self.inner.access() != Access::Products {
             return self.stream(false, v, out);
         }
@@ -91,6 +101,9 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
     }
 
     fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        if self.is_whole() {
+            return self.inner.apply_transpose(u, out);
+        }
         if self.inner.access() != Access::Products {
             return self.stream(true, u, out);
         }

@@ -1,6 +1,7 @@
 use super::{Access, Operator};
 use crate::error::Result;
 use crate::scalar::Scalar;
+use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 
 /// An operator of any precision for solvers that work in f64.
@@ -12,6 +13,9 @@ impl<T: Scalar> Widened<'_, T> {
         mut out: MatMut<'_, f64>,
         product: impl FnOnce(MatRef<'_, T>, MatMut<'_, T>) -> Result<()>,
     ) -> Result<()> {
+        if let (Some(v), Some(out)) = (T::same(v), T::same_mut(out.rb_mut())) {
+            return product(v, out);
+        }
         let narrow = Mat::from_fn(v.nrows(), v.ncols(), |i, j| T::of(v[(i, j)]));
         let mut result = Mat::zeros(out.nrows(), out.ncols());
         product(narrow.as_ref(), result.as_mut())?;

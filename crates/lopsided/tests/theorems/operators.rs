@@ -1,7 +1,8 @@
 use crate::naive::{self, POINTWISE, both, sparse_matrix};
 use faer::{MatMut, MatRef};
+use lopsided::kernel::KernelSpec;
 use lopsided::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice};
-use lopsided::{Mat, Result, Scalar};
+use lopsided::{Mat, Result, Samples, Scalar, synth};
 use proptest::prelude::*;
 
 /// Only `block`, so that the products are the provided ones.
@@ -151,5 +152,33 @@ fn the_sparse_form_survives_samples_of_enormous_norm() {
     let x = Mat::from_fn(4, 4, |i, j| if i == j { 100.0 } else { 0.0 });
     for name in ["rbf", "laplacian", "sne"] {
         check_operators::<f64>(name, 1.0, &x, &x, 1e-11);
+    }
+}
+
+/// Row after row or column after column in memory: the numbers are the same, and so is everything made of them.
+#[test]
+fn the_order_of_samples_in_memory_does_not_change_bits() {
+    use lopsided::samples::{Order, SharedRows};
+    use std::sync::Arc;
+    for (n, d) in [(7, 1), (40, 3), (300, 17), (520, 70)] {
+        let x = synth::gaussian::<f64>(n, d, 3);
+        let flat: Vec<f64> = (0..n).flat_map(|i| (0..d).map(move |j| (i, j))).map(|at| x[at]).collect();
+        let by_rows = Samples::Shared(SharedRows::new(Arc::new(flat), (n, d), Order::Rows).unwrap());
+        let by_columns = Samples::Dense(x);
+        let v = synth::gaussian::<f64>(n, 5, 4);
+        for name in ["linear", "poly", "rbf", "laplacian", "sne", "t"] {
+            let spec = KernelSpec::new(name);
+            let spec = if spec.gamma_from_data() { spec.with("gamma", 0.3) } else { spec };
+            let kernel = spec.build::<f64>().unwrap();
+            let product = |x: &Samples<f64>| {
+                let built = KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref()).build().unwrap();
+                let mut out = Mat::zeros(n, 5);
+                built.operator.apply(v.as_ref(), out.as_mut()).unwrap();
+                let mut back = Mat::zeros(n, 5);
+                built.operator.apply_transpose(v.as_ref(), back.as_mut()).unwrap();
+                (out, back)
+            };
+            assert!(product(&by_rows) == product(&by_columns), "{name}, {n} x {d}");
+        }
     }
 }

@@ -106,7 +106,10 @@ fn made(quick: bool, seed: u64) -> lopsided::Result<Vec<Stream>> {
 /// The rows of a table as they come, with the linear and with the Gaussian kernel.
 fn on_table(folder: &Folder, quick: bool, context: &Context) -> Result<Vec<SetReport>> {
     let (data, _) = folder.table()?;
-    let Samples::Dense(rows) = &data.x else { return Ok(Vec::new()) };
+    if matches!(data.x, Samples::Sparse(_)) {
+        return Ok(Vec::new());
+    }
+    let rows = &data.x.clone().into_dense();
     let seed = context.run.seed;
     let gamma =
         Gamma::Median.resolve(lopsided::kernel::pair::Meeting::Dot, data.x.as_ref(), data.x.as_ref(), 1.0, seed)?;

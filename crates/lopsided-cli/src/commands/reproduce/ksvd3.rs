@@ -121,7 +121,7 @@ struct Line {
 pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
     let start = Instant::now();
     let (data, target): (Dataset<f64>, Target) = folder.table()?;
-    let Samples::Dense(x) = data.x else { anyhow::bail!("the table is not dense") };
+    let x = data.x.into_dense();
     let (rows, columns) = (x.nrows(), x.ncols());
     tell(context, &format!("{}: {rows} rows, {columns} columns", folder.name));
     let mut methods = Vec::new();

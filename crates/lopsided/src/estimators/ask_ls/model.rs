@@ -14,6 +14,7 @@ use crate::samples::{Samples, SamplesRef, Side};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::Mat;
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 const NEEDS_COLS: &str = "given: with a precomputed kernel that is not symmetric, new samples have rows k(new, known) and columns k(known, new)";
@@ -78,16 +79,11 @@ impl<T: Scalar> AskLsModel<T> {
     /// The places in K of samples with the names and rows of samples that it holds; `None` if any is another.
     fn places(&self, samples: &Dataset<T>) -> Option<Vec<usize>> {
         let known: HashMap<String, usize> = (0..self.data.x.count()).map(|i| (self.data.id(Side::Row, i), i)).collect();
-        let row = |of: &Samples<T>, i: usize| {
-            let mut row = vec![T::zero(); of.width()];
-            of.as_ref().for_each(i, |j, value| row[j] = value);
-            row
-        };
         let place = |i: usize| {
             let place = *known.get(&samples.id(Side::Row, i))?;
-            (row(&samples.x, i) == row(&self.data.x, place)).then_some(place)
+            samples.x.as_ref().has_row_of(i, self.data.x.as_ref(), place).then_some(place)
         };
-        (0..samples.x.count()).map(place).collect()
+        (0..samples.x.count()).into_par_iter().map(place).collect()
     }
 
     /// Scores of nodes: by K for those that it holds, by their links for the others.
@@ -177,10 +173,10 @@ impl<T: Scalar> AskLsModel<T> {
 }
 
 fn is_symmetric<T: Scalar>(k: &Samples<T>) -> bool {
-    match (k, k.transpose()) {
-        (Samples::Dense(k), Samples::Dense(transpose)) => *k == transpose,
-        (Samples::Sparse(k), Samples::Sparse(transpose)) => k.parts() == transpose.parts(),
-        _ => false,
+    match k {
+        Samples::Sparse(k) => k.parts() == k.transpose().parts(),
+        Samples::Dense(k) => k.as_ref() == k.transpose(),
+        Samples::Shared(k) => k.as_ref() == k.as_ref().transpose(),
     }
 }
 

@@ -4,10 +4,9 @@ use crate::dataset::{Dataset, Maps};
 use crate::error::Result;
 use crate::graph::GraphFrame;
 use crate::operator::Means;
-use crate::samples::{Samples, Side};
+use crate::samples::{Samples, SamplesRef, Side};
 use crate::scalar::Scalar;
 use crate::svd::Svd;
-use faer::Mat;
 use std::path::Path;
 
 /// Name in saved files and listings.
@@ -154,16 +153,19 @@ pub(in crate::estimators) fn take_data<T: Scalar>(archive: &Archive) -> Result<D
 
 /// How the column samples are kept in the file.
 fn columns<T: Scalar>(data: &Dataset<T>) -> Columns {
-    match (&data.x, &data.z) {
-        (_, None) => Columns::SameAsRows,
-        (Samples::Sparse(x), Some(Samples::Sparse(z))) if x.transpose() == *z => Columns::TransposeOfRows,
-        (Samples::Dense(x), Some(Samples::Dense(z))) if is_transpose(x, z) => Columns::TransposeOfRows,
-        _ => Columns::Given,
+    match &data.z {
+        None => Columns::SameAsRows,
+        Some(z) if is_transpose(&data.x, z) => Columns::TransposeOfRows,
+        Some(_) => Columns::Given,
     }
 }
 
-fn is_transpose<T: Scalar>(x: &Mat<T>, z: &Mat<T>) -> bool {
-    (x.nrows(), x.ncols()) == (z.ncols(), z.nrows()) && x.transpose() == *z
+fn is_transpose<T: Scalar>(x: &Samples<T>, z: &Samples<T>) -> bool {
+    match (x.as_ref(), z.as_ref()) {
+        (SamplesRef::Dense(x), SamplesRef::Dense(z)) => x.transpose().shape() == z.shape() && x.transpose() == z,
+        (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) => x.to_owned().transpose() == z.to_owned(),
+        _ => false,
+    }
 }
 
 /// How a model file keeps the column samples.

@@ -276,7 +276,8 @@ impl Frame {
         self.lengths = archive.vector(&format!("{name}.lengths"))?;
         self.coefficients = archive.matrix(&format!("{name}.coefficients"))?;
         self.inner = archive.matrix(&format!("{name}.inner"))?;
-        self.stored = if self.scales.is_empty() { None } else { Some(archive.samples(&format!("{name}.samples"))?) };
+        self.stored =
+            if self.scales.is_empty() { None } else { Some(growing(archive.samples(&format!("{name}.samples"))?)) };
         let count = self.stored.as_ref().map_or(0, Samples::count);
         let sizes = [self.scales.len(), self.lengths.len(), self.coefficients.nrows(), self.inner.nrows()];
         if sizes != [count; 4] || self.inner.ncols() != self.size() {
@@ -286,9 +287,17 @@ impl Frame {
     }
 }
 
+/// The same samples in memory of their own, to which others can be added.
+fn growing(samples: Samples<f64>) -> Samples<f64> {
+    match samples {
+        Samples::Shared(_) => Samples::Dense(samples.into_dense()),
+        own => own,
+    }
+}
+
 fn kernel(spec: &KernelSpec) -> Result<Box<dyn Kernel<f64>>> {
     let kernel = spec.build::<f64>()?;
-    if kernel.is_precomputed() {
+    if kernel.is_precomputed() && kernel.graph().is_none() {
         return Ok(Box::new(given::Given));
     }
     if kernel.separable().is_none() || kernel.normalization() != Normalization::None {
