@@ -58,8 +58,20 @@ pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_
     matmul(out, Accum::Add, a, b, alpha, Par::Seq);
 }
 
+/// aᵀb in eight sums side by side: vectorised, and the same bits on every processor.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+}
+
 /// The lower triangle of alpha·a·aᵀ; above the diagonal some of it too.
-pub(crate) fn gram_lower(a: MatRef<'_, f64>, alpha: f64) -> Mat<f64> {
+pub(crate) fn gram_lower<T: Scalar>(a: MatRef<'_, T>, alpha: T) -> Mat<T> {
     let mut out = Mat::zeros(a.nrows(), a.nrows());
     lower_pieces(out.as_mut(), |out, start, end| {
         gemm(out, a.subrows(start, end - start), a.subrows(0, end).transpose(), alpha);
@@ -68,42 +80,49 @@ pub(crate) fn gram_lower(a: MatRef<'_, f64>, alpha: f64) -> Mat<f64> {
 }
 
 /// A factored symmetric matrix: Cholesky's factor if it is positive definite, else Bunch and Kaufman's factors, on one thread.
-pub(crate) enum SymmetricFactor {
-    Definite(Mat<f64>),
-    Indefinite { lower: Mat<f64>, diagonal: Diag<f64>, subdiagonal: Diag<f64>, order: Perm<usize> },
+pub(crate) enum SymmetricFactor<T: Scalar> {
+    Definite(Mat<T>),
+    Indefinite { lower: Mat<T>, diagonal: Diag<T>, subdiagonal: Diag<T>, order: Perm<usize> },
 }
 
-impl SymmetricFactor {
+impl<T: Scalar> SymmetricFactor<T> {
     /// The factors of the matrix with this lower triangle, which is made a second time if it is not definite.
-    pub(crate) fn new(matrix: impl Fn() -> Result<Mat<f64>>) -> Result<Self> {
-        let mut a = matrix()?;
-        let definite = factor_in_place(a.as_mut()).is_some();
-        Ok(if definite { SymmetricFactor::Definite(a) } else { Self::indefinite(matrix()?) })
+    pub(crate) fn new(matrix: impl Fn() -> Result<Mat<T>>) -> Result<Self> {
+        match Self::definite(matrix()?) {
+            Some(factor) => Ok(factor),
+            None => Ok(Self::indefinite(matrix()?)),
+        }
     }
 
-    fn indefinite(mut a: Mat<f64>) -> Self {
+    /// Cholesky's factor; `None` if the matrix with this lower triangle is not definite.
+    pub(crate) fn definite(mut a: Mat<T>) -> Option<Self> {
+        factor_in_place(a.as_mut())?;
+        Some(SymmetricFactor::Definite(a))
+    }
+
+    fn indefinite(mut a: Mat<T>) -> Self {
         let n = a.nrows();
         let (mut subdiagonal, mut forward, mut backward) = (Diag::zeros(n), vec![0; n], vec![0; n]);
-        let scratch = lblt::factor::cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default());
+        let scratch = lblt::factor::cholesky_in_place_scratch::<usize, T>(n, Par::Seq, Default::default());
         let mut buffer = MemBuffer::new(scratch);
         let (stack, params) = (MemStack::new(&mut buffer), Default::default());
         let (sub, lower) = (subdiagonal.as_mut(), a.as_mut());
         lblt::factor::cholesky_in_place(lower, sub, &mut forward, &mut backward, Par::Seq, stack, params);
         let diagonal = a.diagonal().column_vector().to_owned().into_diagonal();
-        a.diagonal_mut().fill(1.0);
+        a.diagonal_mut().fill(T::one());
         let order = Perm::new_checked(forward.into_boxed_slice(), backward.into_boxed_slice(), n);
         SymmetricFactor::Indefinite { lower: a, diagonal, subdiagonal, order }
     }
 
     /// rhs ← A⁻¹·rhs.
-    pub(crate) fn solve_in_place(&self, rhs: MatMut<'_, f64>) {
+    pub(crate) fn solve_in_place(&self, rhs: MatMut<'_, T>) {
         match self {
             SymmetricFactor::Definite(lower) => {
-                let scratch = llt::solve::solve_in_place_scratch::<f64>(lower.nrows(), rhs.ncols(), Par::Seq);
+                let scratch = llt::solve::solve_in_place_scratch::<T>(lower.nrows(), rhs.ncols(), Par::Seq);
                 llt::solve::solve_in_place(lower.as_ref(), rhs, Par::Seq, MemStack::new(&mut MemBuffer::new(scratch)));
             }
             SymmetricFactor::Indefinite { lower, diagonal, subdiagonal, order } => {
-                let scratch = lblt::solve::solve_in_place_scratch::<usize, f64>(lower.nrows(), rhs.ncols(), Par::Seq);
+                let scratch = lblt::solve::solve_in_place_scratch::<usize, T>(lower.nrows(), rhs.ncols(), Par::Seq);
                 let mut buffer = MemBuffer::new(scratch);
                 let (lower, diagonal, subdiagonal) = (lower.as_ref(), diagonal.as_ref(), subdiagonal.as_ref());
                 let stack = MemStack::new(&mut buffer);
@@ -114,9 +133,8 @@ impl SymmetricFactor {
 }
 
 /// The solution of a positive definite system given by its lower triangle; `None` if it is not.
-pub(crate) fn solve_lower(mut gram: Mat<f64>, mut rhs: Mat<f64>) -> Option<Mat<f64>> {
-    factor_in_place(gram.as_mut())?;
-    SymmetricFactor::Definite(gram).solve_in_place(rhs.as_mut());
+pub(crate) fn solve_lower(gram: Mat<f64>, mut rhs: Mat<f64>) -> Option<Mat<f64>> {
+    SymmetricFactor::definite(gram)?.solve_in_place(rhs.as_mut());
     Some(rhs)
 }
 
@@ -131,13 +149,12 @@ pub(crate) fn lower_factor(mut a: Mat<f64>) -> Option<Mat<f64>> {
 
 /// Lower triangle ← that of L for A = L·Lᵀ, in pieces whose size does not depend on the number of threads, so that the bits do
 /// not; `None` if A is not positive definite.
-fn factor_in_place(mut a: MatMut<'_, f64>) -> Option<()> {
+fn factor_in_place<T: Scalar>(mut a: MatMut<'_, T>) -> Option<()> {
     const PIECE: usize = 256;
     while a.nrows() > 0 {
         let len = PIECE.min(a.nrows());
         let (mut corner, _, mut below, mut rest) = a.split_at_mut(len, len);
-        let mut buffer =
-            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(len, Par::Seq, Default::default()));
+        let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(len, Par::Seq, Default::default()));
         let (stack, params) = (MemStack::new(&mut buffer), Default::default());
         llt::factor::cholesky_in_place(corner.rb_mut(), Default::default(), Par::Seq, stack, params).ok()?;
         below.rb_mut().par_row_chunks_mut(ROWS).for_each(|rows| {
@@ -145,7 +162,7 @@ fn factor_in_place(mut a: MatMut<'_, f64>) -> Option<()> {
         });
         let below = below.rb();
         lower_pieces(rest.rb_mut(), |out, start, end| {
-            gemm(out, below.subrows(start, end - start), below.subrows(0, end).transpose(), -1.0);
+            gemm(out, below.subrows(start, end - start), below.subrows(0, end).transpose(), -T::one());
         });
         a = rest;
     }
@@ -153,7 +170,7 @@ fn factor_in_place(mut a: MatMut<'_, f64>) -> Option<()> {
 }
 
 /// Calls `fill(out[start..end, ..end], start, end)` for pieces of rows that cover the lower triangle.
-fn lower_pieces(out: MatMut<'_, f64>, fill: impl Fn(MatMut<'_, f64>, usize, usize) + Sync + Send) {
+fn lower_pieces<T: Scalar>(out: MatMut<'_, T>, fill: impl Fn(MatMut<'_, T>, usize, usize) + Sync + Send) {
     out.par_row_chunks_mut(ROWS).enumerate().for_each(|(piece, out)| {
         let end = piece * ROWS + out.nrows();
         fill(out.subcols_mut(0, end), piece * ROWS, end);

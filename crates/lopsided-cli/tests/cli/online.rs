@@ -238,7 +238,7 @@ fn precomputed_kernels_give_the_same_predictions() {
     let v = |t: usize, k: usize| ((t * 7919 + k * 104_729 + t * t * (k + 3)) % 1009) as f64 / 1009.0 - 0.5;
     let gram = |s: usize, t: usize| (0..3).map(|k| v(s, k) * v(t, k)).sum::<f64>();
     let (mut plain, mut table, mut sparse) = (String::from("x1,x2,x3,y1,label\n"), String::from("x,"), String::new());
-    table += &(1..=30).map(|j| format!("x{j},")).collect::<String>();
+    (1..=30).for_each(|j| write!(table, "x{j},").unwrap());
     table += "y1,label\n";
     for t in 0..30 {
         let (label, y) = (if v(t, 0) > 0.0 { 1 } else { -1 }, v(t, 5));

@@ -7,7 +7,7 @@ use crate::scalar::Scalar;
 use std::io::Read;
 
 const LONGEST_HEADER: usize = 1 << 20;
-const CHUNK: usize = 1 << 14;
+const CHUNK: usize = 1 << 12;
 
 /// How one number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 use super::{Hyperplanes, Labels, check_features, check_tol};
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::linsys::check_penalty;
 use crate::random;
 use crate::registry::{name_of, named};
@@ -131,18 +132,23 @@ impl LinearSvm {
 
     fn descend(&self, rows: &Rows, y: &[f64], weights: Option<&[f64]>, run: &Run) -> Result<LinearSvmFunction> {
         let mut state = State::new(self, rows, y, weights);
-        let mut order: Vec<usize> = (0..y.len()).collect();
+        let mut active: Vec<usize> = (0..y.len()).collect();
         let mut rng = random::generator(run.seed, STREAM);
-        let (mut passes, mut converged) = (0, false);
+        let (mut passes, mut converged, mut reach) = (0, false, f64::INFINITY);
         while passes < self.max_passes && !converged {
-            order.shuffle(&mut rng);
-            let violation = state.pass(&order);
+            active.shuffle(&mut rng);
+            let violation = state.pass(&mut active, reach);
             passes += 1;
             let (done, total) = (passes as u64, 0);
             run.watch.report(Progress { stage: "coordinate descent", done, total, residual: Some(violation) })?;
+            reach = violation;
             if violation <= self.tol {
-                converged = state.balanced(self.tol);
-                state.center = state.bias();
+                let complete = active.len() == y.len();
+                (active, reach) = ((0..y.len()).collect(), f64::INFINITY);
+                if complete {
+                    converged = state.balanced(self.tol);
+                    state.center = state.bias();
+                }
             }
         }
         let bias = state.bias();
@@ -212,18 +218,27 @@ impl<'a> State<'a> {
         self.balance.abs() <= tol * self.alpha.iter().sum::<f64>()
     }
 
-    /// Visits all samples; the largest violation met.
-    fn pass(&mut self, order: &[usize]) -> f64 {
+    /// Visits the active samples; the largest violation met. Those that stay at a bound although the others move by gradients
+    /// of at most `reach` are likely to stay there: they are not active any more.
+    fn pass(&mut self, active: &mut Vec<usize>, reach: f64) -> f64 {
         let mut violation = 0.0f64;
-        for &i in order {
+        let mut at = 0;
+        while at < active.len() {
+            let i = active[at];
             let (x, y, alpha) = (self.rows.row(i), self.y[i], self.alpha[i]);
-            let f = x.iter().zip(&self.w).map(|(x, w)| x * w).sum::<f64>() + self.bias();
+            let f = linalg::dot(x, &self.w) + self.bias();
             let gradient = y * f - 1.0 + self.diagonal[i] * alpha;
             let curvature = self.rows.squares[i] + self.tau + self.diagonal[i];
             let next = (alpha - gradient / curvature).clamp(0.0, self.upper[i]);
             if next == alpha {
+                if gradient.abs() > reach {
+                    active.swap_remove(at);
+                } else {
+                    at += 1;
+                }
                 continue;
             }
+            at += 1;
             violation = violation.max(gradient.abs());
             let change = (next - alpha) * y;
             self.alpha[i] = next;

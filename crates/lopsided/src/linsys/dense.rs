@@ -4,6 +4,12 @@ use crate::linalg::{self, SymmetricFactor};
 use crate::operator::{self, Access};
 use crate::random;
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+/// From so many samples on factors of half the digits pay.
+const SINGLE: usize = 500;
+/// The residual they must reach.
+const REFINED: f64 = 1e-13;
 
 /// b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric system of half the size, definite where penalty·σ₁ < 1. Two steps of
 /// refinement on M itself make up for the product.
@@ -16,8 +22,10 @@ pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
         made.as_ref()
     };
     problem.run.watch.check()?;
-    let factor = Factor::new(problem, k)?;
-    let (w, condition) = factor.refined(problem)?;
+    let (w, condition) = match single(problem, k)? {
+        Some(found) => found,
+        None => Factor { k, g: problem.g, half: double(problem, k)? }.refined(problem)?.0,
+    };
     let mut report = SystemReport { route: "dense".into(), condition, estimated: true, ..SystemReport::default() };
     if condition > SINGULAR {
         report.warnings.push(problem.singular(condition)?);
@@ -35,35 +43,69 @@ fn singular(problem: &Problem<'_>, k: MatRef<'_, f64>, report: SystemReport) -> 
     spectral.solved(problem)
 }
 
+/// The factors of g²I − K_c·K_cᵀ.
+fn double(problem: &Problem<'_>, k: MatRef<'_, f64>) -> Result<Half> {
+    let factor = SymmetricFactor::new(|| {
+        let mut s = if problem.k.access() == Access::Products {
+            let mut gram = Mat::zeros(k.nrows(), k.nrows());
+            problem.k.apply(k.transpose(), gram.as_mut())?;
+            gram * faer::Scale(-1.0)
+        } else {
+            linalg::gram_lower(k, -1.0)
+        };
+        (0..s.nrows()).for_each(|i| s[(i, i)] += problem.g * problem.g);
+        Ok(s)
+    })?;
+    Ok(Half::Double(factor))
+}
+
+/// The solution by factors of half the digits, which cost half as much and are made up for by refinement; `None` if it does
+/// not reach full accuracy.
+fn single(problem: &Problem<'_>, k: MatRef<'_, f64>) -> Result<Option<(Mat<f64>, f64)>> {
+    if k.nrows() < SINGLE || problem.k.access() == Access::Products {
+        return Ok(None);
+    }
+    let mut narrow = Mat::<f32>::zeros(k.nrows(), k.ncols());
+    narrow.par_col_chunks_mut(1).zip(k.par_col_chunks(1)).for_each(|(to, from)| {
+        to.col_mut(0).iter_mut().zip(from.col(0).iter()).for_each(|(to, from)| *to = *from as f32);
+    });
+    let mut s = linalg::gram_lower(narrow.as_ref(), -1.0);
+    (0..s.nrows()).for_each(|i| s[(i, i)] += (problem.g * problem.g) as f32);
+    let Some(half) = SymmetricFactor::definite(s) else { return Ok(None) };
+    let (found, residual) = Factor { k, g: problem.g, half: Half::Single(half) }.refined(problem)?;
+    Ok((residual < REFINED).then_some(found))
+}
+
+enum Half {
+    Single(SymmetricFactor<f32>),
+    Double(SymmetricFactor<f64>),
+}
+
+impl Half {
+    fn solve_in_place(&self, a: &mut Mat<f64>) {
+        match self {
+            Half::Double(factor) => factor.solve_in_place(a.as_mut()),
+            Half::Single(factor) => {
+                // Residuals may be too small for f32.
+                let scale = a.norm_max().max(f64::MIN_POSITIVE);
+                let mut narrow = Mat::from_fn(a.nrows(), a.ncols(), |i, j| (a[(i, j)] / scale) as f32);
+                factor.solve_in_place(narrow.as_mut());
+                *a = Mat::from_fn(a.nrows(), a.ncols(), |i, j| f64::from(narrow[(i, j)]) * scale);
+            }
+        }
+    }
+}
+
 struct Factor<'a> {
     k: MatRef<'a, f64>,
     g: f64,
-    half: SymmetricFactor,
+    half: Half,
 }
 
-impl<'a> Factor<'a> {
-    fn new(problem: &Problem<'_>, k: MatRef<'a, f64>) -> Result<Self> {
-        let g = problem.g;
-        // As few passes over the matrix as possible: −K_c·K_cᵀ at once where it is a product of matrices.
-        let negative_gram = || {
-            if problem.k.access() != Access::Products {
-                return Ok(linalg::gram_lower(k, -1.0));
-            }
-            let mut s = Mat::zeros(k.nrows(), k.nrows());
-            problem.k.apply(k.transpose(), s.as_mut())?;
-            Ok(s * faer::Scale(-1.0))
-        };
-        let half = SymmetricFactor::new(|| {
-            let mut s = negative_gram()?;
-            (0..s.nrows()).for_each(|i| s[(i, i)] += g * g);
-            Ok(s)
-        })?;
-        Ok(Factor { k, g, half })
-    }
-
-    /// The solution, refined twice, and the condition number of M by power iterations with M and M⁻¹, which ride along as one
-    /// more column: alone each would cost as much as all targets.
-    fn refined(&self, problem: &Problem<'_>) -> Result<(Mat<f64>, f64)> {
+impl Factor<'_> {
+    /// The solution, refined twice, with the condition number of M by power iterations with M and M⁻¹, which ride along as one
+    /// more column: alone each would cost as much as all targets. Then the residual relative to the targets.
+    fn refined(&self, problem: &Problem<'_>) -> Result<((Mat<f64>, f64), f64)> {
         let rhs = problem.rhs();
         let (rows, targets) = rhs.shape();
         let start = random::gaussian::<f64>(rows, 1, &mut random::generator(problem.run.seed, 70));
@@ -78,14 +120,15 @@ impl<'a> Factor<'a> {
             powers[1].step(&applied);
         }
         let condition = powers[0].growth * powers[1].growth;
-        Ok((w, if condition < f64::EPSILON.recip() { condition } else { f64::INFINITY }))
+        let condition = if condition < f64::EPSILON.recip() { condition } else { f64::INFINITY };
+        Ok(((w, condition), left.norm_max() / rhs.norm_max()))
     }
 
     /// M⁻¹·w.
     fn solve(&self, w: &Mat<f64>) -> Mat<f64> {
         let (p, q) = halves(w);
         let mut a = p * faer::Scale(self.g) - linalg::mul(self.k, q.as_ref());
-        self.half.solve_in_place(a.as_mut());
+        self.half.solve_in_place(&mut a);
         let b = (q - linalg::mul(self.k.transpose(), a.as_ref())) * faer::Scale(1.0 / self.g);
         stacked(a.as_ref(), b.as_ref())
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::linalg;
+pub(super) use crate::linalg::dot;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{self, ComputeEigenvectors};
@@ -67,18 +68,6 @@ pub(super) fn padded(a: &Mat<f64>, rows: usize, cols: usize) -> Mat<f64> {
 /// Euclidean length.
 pub(super) fn length(v: &[f64]) -> f64 {
     dot(v, v).sqrt()
-}
-
-/// ⟨a, b⟩, summed in four lanes.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a4, a_rest) = a.as_chunks::<4>();
-    let (b4, b_rest) = b.as_chunks::<4>();
-    let mut lanes = [0.0; 4];
-    for (a, b) in a4.iter().zip(b4) {
-        (0..4).for_each(|k| lanes[k] += a[k] * b[k]);
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    lanes.iter().sum::<f64>() + rest
 }
 
 /// Adds columns to an orthonormal basis and returns their coordinates in the larger basis, one column for each.
