@@ -9,10 +9,10 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench doc size tools build fmt clippy unit agreement deny
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit agreement deny
 
 help: ## list the verbs
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 
 demo: build ## build the program and run its built-in example
 	$(TARGET_DIR)/release/lopsided demo $(ARGS)
@@ -21,10 +21,18 @@ test: tools fmt clippy unit agreement doc ## formatting, lints, all tests, docum
 
 check: test deny size ## test, plus licences of the dependencies and the size table
 
-bench: tools ## micro benchmarks, then the scripts of benchsuite/
+bench: peers ## lopsided beside its peers, in their own environment: a table of ratios
+	.bench-venv/bin/python benchsuite/suite.py
+
+bench-full: peers ## the long comparisons, the single scripts and the micro benchmarks as well
+	.bench-venv/bin/python benchsuite/suite.py --full
+	@for script in ask_ls krr online foundation; do \
+		echo "benchsuite/$$script.py"; .bench-venv/bin/python benchsuite/$$script.py </dev/null || exit 1; done
 	$(CARGO) bench --workspace --locked
-	@find benchsuite -maxdepth 1 -type f -perm -u+x 2>/dev/null | sort | while read -r script; do \
-		echo "$$script"; "$$script" </dev/null || exit 1; done
+
+peers: tools
+	@[ -x .bench-venv/bin/python ] || $(PYTHON) -m venv .bench-venv
+	@.bench-venv/bin/pip install -q -r benchsuite/requirements.txt
 
 doc: tools ## API documentation, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked

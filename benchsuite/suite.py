@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""lopsided and its peers, alternately, on the same data with the same number of threads.
+
+    benchsuite/suite.py [--full] [--only JOB …] [--rounds N] [--threads N] [--out FOLDER]
+
+Accuracy is compared first: where it does not agree, no ratio is given. Writes raw.csv, summary.md and ratios.svg. Peers come
+from requirements.txt (`make bench` installs them into an environment of their own).
+"""
+import argparse
+import csv
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from common import TARGET, WORK, build, numpy
+
+HERE = Path(__file__).resolve().parent
+THREADS = os.cpu_count()
+
+
+def measured(command):
+    """Seconds, peak MB and output of a process."""
+    limits = {name: str(THREADS) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")}
+    start = time.perf_counter()
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, **limits}) as process:
+        out, error = process.stdout.read(), process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{error[-2000:]}")
+    return time.perf_counter() - start, usage.ru_maxrss / 1024, out
+
+
+def program_words(words):
+    """One of our commands: seconds of the whole process, peak MB, its report."""
+    seconds, peak, out = measured([TARGET / "lopsided", *words, "--json", "--quiet"])
+    return seconds, peak, json.loads(out)
+
+
+def peer(name, folder, settings):
+    """One of the others: seconds from opening the data, peak MB, what it found."""
+    words = [f"{key}={value}" for key, value in settings.items()]
+    _, peak, out = measured([sys.executable, HERE / "peers.py", name, folder, *words])
+    found = json.loads(out)
+    return found["seconds"], peak, found
+
+
+def ours_found(report):
+    """What is compared, out of a report."""
+    sigma = report.get("singular_values") or report.get("sigma") or []
+    return {"sigma": sigma, "values": report.get("variances"), "nmi": report.get("nmi"), **report}
+
+
+def run(job, rounds):
+    """Rows of the raw table."""
+    folder = WORK / "jobs" / job.name
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = job.data(folder)
+    rows = []
+    for turn in range(rounds):
+        seconds, peak, report = program_words(job.ours(folder, settings))
+        found = ours_found(report) if job.then is None else job.then(folder, settings)
+        rows.append({"job": job.name, "who": "lopsided", "turn": turn, "seconds": seconds, "peak_mb": peak, "agrees": True, "note": ""})
+        for name, more, label in job.peers:
+            seconds, peak, theirs = peer(name, folder, {**settings, **more})
+            agrees, note = job.agree(found, theirs)
+            rows.append({"job": job.name, "who": label, "turn": turn, "seconds": seconds, "peak_mb": peak, "agrees": agrees, "note": note})
+    return rows
+
+
+def summary(job, rows):
+    """A line for each peer."""
+    own = [row for row in rows if row["who"] == "lopsided"]
+    for _, _, label in job.peers:
+        theirs = [row for row in rows if row["who"] == label]
+        ratios = sorted(t["seconds"] / o["seconds"] for t, o in zip(theirs, own))
+        middle = lambda key, of: statistics.median(row[key] for row in of)
+        yield {
+            "job": job.about, "peer": label, "goal": job.goal, "agrees": all(row["agrees"] for row in theirs),
+            "ratio": statistics.median(ratios), "spread": (ratios[0], ratios[-1]), "ours": middle("seconds", own),
+            "theirs": middle("seconds", theirs), "rounds": len(own), "memory": (middle("peak_mb", own), middle("peak_mb", theirs)), "note": theirs[0]["note"],
+        }
+
+
+def line(s):
+    spread = f"[{s['spread'][0]:.1f}–{s['spread'][1]:.1f}, {s['rounds']}]"
+    ratio = f"{s['ratio']:.1f} {spread}" if s["agrees"] else "results differ"
+    memory = f"{s['memory'][0]:.0f} / {s['memory'][1]:.0f}"
+    return f"| {s['job']} | {s['peer']} | {s['ours']:.2f} | {s['theirs']:.2f} | {ratio} | {s['goal']} | {memory} | {s['note']} |"
+
+
+def table(lines, skipped):
+    """The summary as Markdown."""
+    import scipy
+    import sklearn
+
+    versions = f"NumPy {numpy().__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    head = [
+        f"`benchsuite/suite.py`, {processor()}, {THREADS} threads, Python {platform.python_version()}, {versions}.",
+        "Ours is the time of the whole process; a peer's begins at opening the data, without its imports.\n",
+        "| job | peer | ours, s | peer, s | ratio, median [spread, rounds] | goal | peak MB, ours / peer | agreement |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join(head + [line(s) for s in lines] + [f"\n{text}" for text in skipped]) + "\n"
+
+
+def processor():
+    """What the system calls its processor."""
+    try:
+        info = Path("/proc/cpuinfo").read_text()
+        return next(line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def picture(lines):
+    """Ratios as bars on a logarithmic axis."""
+    import math
+
+    known = [s for s in lines if s["agrees"]]
+    height = 30 * len(known) + 50
+    scale = 400 / max(1.0, max((math.log10(max(s["ratio"], 1)) for s in known), default=1.0))
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="900" height="{height}" font-family="sans-serif" font-size="12">',
+           '<rect width="100%" height="100%" fill="white"/>', '<text x="10" y="20">How many times as fast as the peer, logarithmic</text>']
+    for at, s in enumerate(known):
+        y, width = 35 + 30 * at, max(2.0, scale * math.log10(max(s["ratio"], 1)))
+        out += [f'<text x="400" y="{y + 14}" text-anchor="end">{s["job"].split(":")[0][:48]} · {s["peer"]}</text>'.replace("&", "&amp;"),
+                f'<rect x="410" y="{y}" width="{width:.0f}" height="20" fill="#0072b2"/>',
+                f'<text x="{415 + width:.0f}" y="{y + 14}">{s["ratio"]:.1f}</text>']
+    return "\n".join([*out, "</svg>\n"])
+
+
+def main():
+    global THREADS
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="the long jobs as well")
+    parser.add_argument("--only", nargs="+", metavar="JOB")
+    parser.add_argument("--rounds", type=int, help="of every job; each has its own number by default")
+    parser.add_argument("--threads", type=int, default=THREADS)
+    parser.add_argument("--out", type=Path, default=WORK / "suite")
+    options = parser.parse_args()
+    THREADS = options.threads
+    build()
+    from jobs import JOBS
+
+    rows, lines, skipped = [], [], []
+    for job in JOBS:
+        if options.only and job.name not in options.only or job.full and not (options.full or options.only):
+            continue
+        if job.missing():
+            skipped.append(f"{job.name}: skipped, LOPSIDED_DATA has no {', '.join(job.missing())}")
+            continue
+        found = run(job, options.rounds or job.rounds)
+        rows += found
+        lines += summary(job, found)
+        print(line(lines[-1]), flush=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with open(options.out / "raw.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0] if rows else ["job"])
+        writer.writeheader()
+        writer.writerows(rows)
+    (options.out / "summary.md").write_text(table(lines, skipped))
+    (options.out / "ratios.svg").write_text(picture(lines))
+    sys.exit(0 if all(s["agrees"] for s in lines) else 1)
+
+
+if __name__ == "__main__":
+    main()
