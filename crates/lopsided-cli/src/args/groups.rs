@@ -121,6 +121,7 @@ pub(crate) struct KernelArgs {
         ("estimator", ArgPredicate::from("kpca"), "rbf"),
         ("landmark_count", ArgPredicate::IsPresent, "rbf"),
         ("landmark_ids", ArgPredicate::IsPresent, "rbf"),
+        ("landmark_points", ArgPredicate::IsPresent, "rbf"),
     ])]
     pub(crate) kernel: String,
     /// Coefficient of the distance: a number, scale, median or ksvd. Default: scale; median for `bicluster` and `fit` of a table.

@@ -17,6 +17,9 @@ pub(crate) struct LandmarkArgs {
     /// Landmarks of your own choice, one row id per line, instead of a sampler's.
     #[arg(long, value_name = "FILE", conflicts_with = "landmark_count")]
     pub(crate) landmark_ids: Option<PathBuf>,
+    /// Landmarks of your own that need not be rows of the input: a table or matrix of as many columns.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["landmark_count", "landmark_ids"])]
+    pub(crate) landmark_points: Option<PathBuf>,
     /// Basis of the landmarks' span: standard, one-shot, double or multi-scale. Default: standard.
     #[arg(long, value_name = "NAME")]
     nystrom: Option<String>,
@@ -46,7 +49,12 @@ impl LandmarkArgs {
 
     /// The first option that means nothing without landmarks.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let files = [("stream", self.stream), ("landmark-ids", self.landmark_ids.is_some()), ("errors", self.errors)];
+        let files = [
+            ("stream", self.stream),
+            ("landmark-ids", self.landmark_ids.is_some()),
+            ("landmark-points", self.landmark_points.is_some()),
+            ("errors", self.errors),
+        ];
         files.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 }

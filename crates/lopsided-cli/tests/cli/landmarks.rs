@@ -43,6 +43,15 @@ fn machines_are_exact_unless_landmarks_are_asked_for() {
     scratch.write("own.txt", (0..30).map(|i| (3 * i).to_string() + "\n").collect::<String>());
     let own = fit("--landmark-ids own.txt --approach gsa");
     assert_eq!((&own["landmarks"], &own["sampler"], &own["approach"]), (&30.into(), &"given".into(), &"gsa".into()));
+    // The same rows as points of a file are the same machine.
+    let rows: Vec<String> = text(&scratch.bytes("bare.csv")).lines().map(String::from).collect();
+    let points = (0..30).map(|i| rows[3 * i + 1].clone() + "\n").collect::<String>();
+    scratch.write("points.csv", format!("{}\n{points}", rows[0]));
+    let by_rows = scratch.json(&format!("fit krr {TABLE} --landmark-ids own.txt --model m"));
+    let by_points = scratch.json(&format!("fit krr {TABLE} --landmark-points points.csv --model m"));
+    assert_eq!((&by_points["params"]["landmarks"], &by_points["train_score"]), (&30.into(), &by_rows["train_score"]));
+    scratch.write("wide.csv", "a\n1\n");
+    refused(&scratch, &format!("fit krr {TABLE} --landmark-points wide.csv --model m"), &["coordinates", "1"]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub use kmeans::{Clustering, KMeans};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
 pub use nystrom_machine::{
     Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel,
-    MachineErrors, SolutionErrors, StreamedRidge,
+    MachineErrors, OwnLandmarks, SolutionErrors, StreamedRidge,
 };
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};

@@ -2,8 +2,8 @@
 
 use crate::naive;
 use lopsided::estimators::{
-    Approach, Approximation, Comparison, Estimator, KernelLogistic, KernelMachineModel, Model, Svm, SvmKind,
-    Symmetrize, score,
+    Approach, Approximation, Comparison, Estimator, KernelLogistic, KernelMachineModel, Model, OwnLandmarks, Svm,
+    SvmKind, Symmetrize, score,
 };
 use lopsided::kernel::KernelSpec;
 use lopsided::landmarks::Landmarks;
@@ -107,7 +107,10 @@ fn lla_and_gsa_solve_the_substituted_problem() {
     let c = Mat::from_fn(80, 1, |i, _| dual.coefficients[i]);
     let image = &tilde * &c;
     let optimum: f64 = (0..80).map(|i| y[i] * c[(i, 0)] - 0.5 * c[(i, 0)] * image[(i, 0)]).sum();
-    let with = |approach| Approximation { own: Some(picked.clone()), ..Approximation::new(approach, "uniform", 1) };
+    let with = |approach| Approximation {
+        own: Some(OwnLandmarks::Rows(picked.clone())),
+        ..Approximation::new(approach, "uniform", 1)
+    };
     let lla = svm(SvmKind::C(PENALTY), with(Approach::Lla)).fit(train.clone(), &run()).unwrap();
     let expected = Mat::from_fn(80, 1, |i, _| image[(i, 0)] + dual.bias);
     assert!(close(&lla.function_values(&train, &run()).unwrap(), &expected, 1e-4));
@@ -231,7 +234,7 @@ fn a_precomputed_matrix_gives_what_its_kernel_gives() {
     let x = dense(&train);
     let gram = Dataset { y: train.y.clone(), ..Dataset::new(Samples::Dense(naive::matrix("rbf", GAMMA, &x, &x))) };
     let hide = |d: &Dataset<f64>| Dataset { y: d.y.clone().map(|y| y.without(|i| i % 4 == 0)), ..d.clone() };
-    let own = Some((1..60).step_by(4).collect());
+    let own = Some(OwnLandmarks::Rows((1..60).step_by(4).collect()));
     for approach in [Approach::Lla, Approach::Gsa] {
         let given = Approximation { own: own.clone(), ..Approximation::new(approach, "uniform", 1) };
         let one = svm(SvmKind::C(0.5), given);
@@ -251,7 +254,10 @@ fn a_weight_of_two_is_a_sample_twice() {
     let weighted = Dataset { weights, ..train.clone() };
     let own: Vec<usize> = (1..60).step_by(4).collect();
     let in_copies = own.iter().map(|i| copies.iter().position(|c| c == i).unwrap()).collect();
-    let given = |own: Vec<usize>| Approximation { own: Some(own), ..Approximation::new(Approach::Lla, "uniform", 1) };
+    let given = |own: Vec<usize>| Approximation {
+        own: Some(OwnLandmarks::Rows(own)),
+        ..Approximation::new(Approach::Lla, "uniform", 1)
+    };
     let values = |kind, own, data: Dataset<f64>| {
         let model = svm(kind, given(own)).fit(data, &run()).unwrap();
         assert!(model.report().converged, "{:?}", model.report());

@@ -3,7 +3,7 @@
 use crate::naive;
 use faer::linalg::solvers::Solve;
 use lopsided::estimators::{
-    Approach, Approximation, Estimator, GramErrors, KernelPca, KernelRidge, Model, StreamedRidge, score,
+    Approach, Approximation, Estimator, GramErrors, KernelPca, KernelRidge, Model, OwnLandmarks, StreamedRidge, score,
 };
 use lopsided::kernel::KernelSpec;
 use lopsided::landmarks::{Landmarks, samplers};
@@ -94,7 +94,10 @@ fn ncr_is_lla_with_the_standard_basis() {
 fn ncr_is_its_own_formula() {
     let (x, new) = (samples(90, 3), samples(20, 4));
     let (y, picked) = (values(&x), [2usize, 5, 11, 40, 41, 77, 80]);
-    let own = Approximation { own: Some(picked.to_vec()), ..Approximation::new(Approach::Ncr, "uniform", 1) };
+    let own = Approximation {
+        own: Some(OwnLandmarks::Rows(picked.to_vec())),
+        ..Approximation::new(Approach::Ncr, "uniform", 1)
+    };
     let found = predictions(&ridge(rbf(), own), &x, &y, &new);
     let c = rows(&x, &picked);
     let (knm, kmm) = (k(&x, &c), k(&c, &c));
@@ -114,7 +117,7 @@ fn the_coefficients_of_gsa_solve_the_substituted_problem() {
     let picked: Vec<usize> = (0..100).step_by(6).collect();
     for method in ["standard", "one-shot", "double", "multi-scale"] {
         let basis = NystromBasis { method: method.parse().unwrap(), truncate: Some(9) };
-        let own = Some(picked.clone());
+        let own = Some(OwnLandmarks::Rows(picked.clone()));
         let approximation = Approximation { own, basis, ..Approximation::new(Approach::Gsa, "uniform", 1) };
         let alpha = functions(&ridge(rbf(), approximation), &x, &y).weights;
         let f = features(&spec(), &x, Landmarks::Indices(picked.clone()), basis);
@@ -268,7 +271,8 @@ fn repeated_landmarks_and_singular_matrices_do_no_harm() {
     let (x, new) = (samples(80, 12), samples(20, 13));
     let y = values(&x);
     let with = |svd: KernelSvd, approach, own: Vec<usize>| {
-        let approximation = Approximation { own: Some(own), ..Approximation::new(approach, "uniform", 1) };
+        let approximation =
+            Approximation { own: Some(OwnLandmarks::Rows(own)), ..Approximation::new(approach, "uniform", 1) };
         predictions(&ridge(svd, approximation), &x, &y, &new)
     };
     for approach in [Approach::Lla, Approach::Gsa, Approach::Ncr] {
@@ -304,7 +308,10 @@ fn weights_count_samples() {
     let own: Vec<usize> = (1..30).step_by(3).collect();
     let in_copies: Vec<usize> = own.iter().map(|i| copies.iter().position(|c| c == i).unwrap()).collect();
     for approach in [Approach::Exact, Approach::Lla, Approach::Ncr] {
-        let with = |own: Vec<usize>| Approximation { own: Some(own), ..Approximation::new(approach, "uniform", 1) };
+        let with = |own: Vec<usize>| Approximation {
+            own: Some(OwnLandmarks::Rows(own)),
+            ..Approximation::new(approach, "uniform", 1)
+        };
         let target = Target::Values(y.col(0).iter().copied().collect());
         let weights = Some(counts.iter().map(|c| *c as f64).collect());
         let data = Dataset { y: Some(target), weights, ..Dataset::new(Samples::Dense(x.clone())) };
@@ -450,7 +457,7 @@ fn what_cannot_be_is_refused() {
     assert!(message(rbf(), lla(0), 1.0).contains("`landmarks` is 0"));
     assert!(message(rbf(), lla(5), 0.0).contains("`penalty` is 0"));
     assert!(message(KernelSvd::new("sne"), lla(5), 1.0).contains("symmetric and positive"));
-    let own = Approximation { own: Some(vec![3, 30]), ..lla(5) };
+    let own = Approximation { own: Some(OwnLandmarks::Rows(vec![3, 30])), ..lla(5) };
     assert_eq!(message(rbf(), own, 1.0), "`landmark-ids` is 30 but must be below 30, the number of samples");
     let double = NystromBasis { method: NystromMethod::Double, truncate: None };
     let ncr = Approximation { basis: double, ..Approximation::new(Approach::Ncr, "uniform", 5) };

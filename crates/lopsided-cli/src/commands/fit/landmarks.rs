@@ -5,7 +5,9 @@ use crate::context::Context;
 use crate::labelled;
 use anyhow::Result;
 use lopsided::estimators::{Estimator, MachineErrors, estimators};
+use lopsided::io::{self, Input, ReadOptions, TargetColumn};
 use lopsided::{Dataset, Error, Scalar};
+use std::path::Path;
 
 /// Estimators that tell how far they are from the exact machine.
 const WITH_ERRORS: &str = "svm, nu-svm, krr and kpca";
@@ -36,7 +38,22 @@ pub(super) fn given<T: Scalar>(args: &FitArgs, data: &Dataset<T>) -> Result<Vec<
         let rows: Vec<String> = labelled::positions(path, data)?.iter().map(ToString::to_string).collect();
         given.push(("landmark-rows".into(), rows.join(",")));
     }
+    if let Some(path) = &args.landmarks.landmark_points {
+        given.push(("landmark-points".into(), points(path)?));
+    }
     Ok(given)
+}
+
+/// The rows of a file as the setting `landmark-points` wants them.
+fn points(path: &Path) -> lopsided::Result<String> {
+    let options = ReadOptions { target: TargetColumn::None, ..ReadOptions::default() };
+    let Input::Table(table) = io::read::<f64>(path, &options)? else {
+        return Err(Error::parse(path.display().to_string(), "is a graph, but landmarks are rows of numbers"));
+    };
+    table.samples.check_finite("the landmarks")?;
+    let rows = table.samples.into_dense();
+    let row = |i: usize| rows.row(i).iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    Ok((0..rows.nrows()).map(row).collect::<Vec<_>>().join(";"))
 }
 
 /// Distances from the exact machine.

@@ -140,6 +140,7 @@ fn refuse(args: &FitArgs) -> lopsided::Result<()> {
         ("cols", args.cols.is_some()),
         ("train-ids", args.train_ids.is_some()),
         ("landmark-ids", args.landmarks.landmark_ids.is_some()),
+        ("landmark-points", args.landmarks.landmark_points.is_some()),
         ("weights", args.machine.weights.is_some()),
         ("errors", args.landmarks.errors),
         ("dry-run", args.dry_run),

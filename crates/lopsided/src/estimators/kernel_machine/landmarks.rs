@@ -79,7 +79,7 @@ impl Frame<'_> {
             return Err(Error::param("approach", Approach::Ncr, allowed));
         }
         self.settled().check(rows.len())?;
-        Problem::new(self.svd, data, rows, self.approximation.own.as_deref(), run)
+        Problem::new(self.svd, data, rows, self.approximation.own.as_ref(), run)
     }
 
     pub(super) fn prepared<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Prepared<T>> {

@@ -8,6 +8,7 @@ use crate::registry::{Params, name_of, named};
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
 use crate::svd::SolverPlan;
+use faer::Mat;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +20,8 @@ const EXACT: usize = 4000;
 const LANDMARKS: usize = 1000;
 
 /// Settings that [`Approximation::set`] knows.
-pub(in crate::estimators) const APPROXIMATION_SETTINGS: [&str; 6] =
-    ["approach", "sampler", "landmarks", "landmark-rows", "nystrom", "truncate"];
+pub(in crate::estimators) const APPROXIMATION_SETTINGS: [&str; 7] =
+    ["approach", "sampler", "landmarks", "landmark-rows", "landmark-points", "nystrom", "truncate"];
 
 /// How landmarks enter a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -53,6 +54,25 @@ impl fmt::Display for Approach {
     }
 }
 
+/// Landmarks that a user brings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OwnLandmarks {
+    /// Rows of the data; those without a target may be among them.
+    Rows(Vec<usize>),
+    /// Points of the space of the samples, one per row.
+    Points(Mat<f64>),
+}
+
+impl OwnLandmarks {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            OwnLandmarks::Rows(rows) => rows.len(),
+            OwnLandmarks::Points(points) => points.nrows(),
+        }
+    }
+}
+
 /// Which approach, with which landmarks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approximation {
@@ -62,8 +82,8 @@ pub struct Approximation {
     pub sampler: String,
     /// How many landmarks; `None`: 1000, or all samples where there are fewer.
     pub landmarks: Option<usize>,
-    /// Rows of the data that are the landmarks, instead of a sampler's choice; those without a target may be among them.
-    pub own: Option<Vec<usize>>,
+    /// The user's own landmarks instead of a sampler's choice.
+    pub own: Option<OwnLandmarks>,
     /// How they become an orthonormal basis.
     pub basis: NystromBasis,
 }
@@ -125,13 +145,14 @@ impl Approximation {
             return Err(Error::param("nystrom", value, "standard and complete for the approach ncr, Eq. (11)"));
         }
         match &self.own {
-            Some(own) if own.is_empty() => Err(Error::param("landmark-ids", "empty", "at least one landmark")),
+            Some(own) if own.count() == 0 => Err(Error::param("landmarks", "empty", "at least one landmark")),
             Some(_) => Ok(()),
             None => self.count_for(samples).map(|_| ()),
         }
     }
 
-    /// Changes `approach`, `sampler`, `landmarks`, `landmark-rows`, `nystrom` or `truncate`; false for another setting.
+    /// Changes `approach`, `sampler`, `landmarks`, `landmark-rows` (`0,4,7`), `landmark-points` (`1,0.5;2,0`: a semicolon between
+    /// points), `nystrom` or `truncate`; false for another setting.
     ///
     /// # Errors
     /// [`Error::Param`] or [`Error::Unknown`] for a value that cannot be.
@@ -147,8 +168,9 @@ impl Approximation {
             "landmarks" => self.landmarks = Some(number(value)?),
             "landmark-rows" => {
                 let row = |text: &str| text.trim().parse().map_err(|_| Error::param(setting, text, "a row number"));
-                self.own = Some(value.split_terminator(',').map(row).collect::<Result<_>>()?);
+                self.own = Some(OwnLandmarks::Rows(value.split_terminator(',').map(row).collect::<Result<_>>()?));
             }
+            "landmark-points" => self.own = Some(OwnLandmarks::Points(points(value)?)),
             "nystrom" => self.basis.method = value.parse()?,
             "truncate" => self.basis.truncate = Some(number(value)?),
             _ => return Ok(false),
@@ -166,7 +188,7 @@ impl Approximation {
         let approach = self.approach_for(n);
         let m = match (&self.own, approach) {
             (_, Approach::Exact) => n,
-            (Some(own), _) => own.len(),
+            (Some(own), _) => own.count(),
             (None, _) => self.count_for(n)?,
         };
         let (size, count) = (n as f64, m as f64);
@@ -202,5 +224,18 @@ impl Approximation {
             out.insert("nystrom".into(), self.basis.method.to_string().into());
         }
         out
+    }
+}
+
+/// Points as text: a comma between numbers, a semicolon between points.
+fn points(text: &str) -> Result<Mat<f64>> {
+    let bad = |value: &str| Error::param("landmark-points", value, "finite numbers, as many for each point");
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(|| bad(text));
+    let rows = text.split_terminator(';').map(|row| row.split(',').map(number).collect::<Result<Vec<f64>>>());
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    let width = rows.first().map_or(0, Vec::len);
+    match rows.iter().position(|row| row.len() != width) {
+        Some(at) => Err(bad(&format!("{} numbers in point {at}", rows[at].len()))),
+        None => Ok(Mat::from_fn(rows.len(), width, |i, j| rows[i][j])),
     }
 }

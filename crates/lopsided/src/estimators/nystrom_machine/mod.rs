@@ -22,7 +22,7 @@ mod systems;
 mod validate;
 
 pub(super) use approximation::APPROXIMATION_SETTINGS;
-pub use approximation::{Approach, Approximation};
+pub use approximation::{Approach, Approximation, OwnLandmarks};
 pub use comparison::{Attempt, Comparison};
 pub use errors::{GramErrors, MachineErrors, SolutionErrors};
 pub use pca::{KernelPca, KernelPcaModel};

@@ -119,7 +119,7 @@ impl KernelPca {
             return Err(Error::param("rank", self.svd.rank, format!("between 1 and the number of samples, {n}")));
         }
         let rows: Vec<usize> = (0..n).collect();
-        Problem::new(&self.svd, data, &rows, self.approximation.own.as_deref(), run)
+        Problem::new(&self.svd, data, &rows, self.approximation.own.as_ref(), run)
     }
 
     fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {

@@ -1,4 +1,4 @@
-use super::approximation::{Approach, Approximation};
+use super::approximation::{Approach, Approximation, OwnLandmarks};
 use super::errors::GramErrors;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub(in crate::estimators) struct Problem<T> {
 }
 
 impl<T: Scalar> Problem<T> {
-    /// The listed rows of the data; `own` are rows of the data as well.
+    /// The listed rows of the data; rows among `own` are rows of the data as well.
     ///
     /// # Errors
     /// [`Error::Param`] for a graph, two sample sets, an asymmetric kernel, landmarks beyond the data.
@@ -36,7 +36,7 @@ impl<T: Scalar> Problem<T> {
         svd: &KernelSvd,
         data: &Dataset<T>,
         rows: &[usize],
-        own: Option<&[usize]>,
+        own: Option<&OwnLandmarks>,
         run: &Run,
     ) -> Result<Self> {
         if data.frame.is_some() || data.z.is_some() {
@@ -205,9 +205,13 @@ pub(super) fn columns_of<T: Scalar>(x: &Samples<T>, columns: &[usize]) -> Sample
 fn own_landmarks<T: Scalar>(
     data: &Dataset<T>,
     rows: &[usize],
-    own: &[usize],
+    own: &OwnLandmarks,
     precomputed: bool,
 ) -> Result<Landmarks<T>> {
+    let own = match own {
+        OwnLandmarks::Rows(own) => own,
+        OwnLandmarks::Points(points) => return own_points(data.x.width(), points, precomputed),
+    };
     let n = data.x.count();
     if let Some(beyond) = own.iter().find(|i| **i >= n) {
         return Err(Error::param("landmark-ids", beyond, format!("below {n}, the number of samples")));
@@ -221,4 +225,15 @@ fn own_landmarks<T: Scalar>(
         }
         None => Ok(Landmarks::Points(data.x.as_ref().select(own))),
     }
+}
+
+fn own_points<T: Scalar>(width: usize, points: &Mat<f64>, precomputed: bool) -> Result<Landmarks<T>> {
+    if precomputed {
+        let allowed = "rows of the data for a precomputed kernel, which is known only at samples";
+        return Err(Error::param("landmarks", "points", allowed));
+    }
+    if points.ncols() != width {
+        return Err(Error::shape("number of coordinates of a landmark", width, points.ncols()));
+    }
+    Ok(Landmarks::Points(Samples::Dense(Mat::from_fn(points.nrows(), width, |i, j| T::of(points[(i, j)])))))
 }

@@ -123,7 +123,7 @@ impl KernelRidge {
     }
 
     pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Problem<T>> {
-        Problem::new(&self.svd, data, rows, self.approximation.own.as_deref(), run)
+        Problem::new(&self.svd, data, rows, self.approximation.own.as_ref(), run)
     }
 
     /// The functions of the chosen approach.
