@@ -1,7 +1,8 @@
 //! Vector exponential for tiles in cache.
 //!
 //! The standard library's `exp` is called once per number; these loops are compiled for the vector unit found at run
-//! time and stay below one unit in the last place on the range kernels need.
+//! time and stay within two units in the last place on the range kernels need. The polynomials interpolate expm1(r)/r at
+//! the Chebyshev nodes of the range r is reduced to.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -29,7 +30,9 @@ macro_rules! vector_exp {
                 // exp(x) = 2^k exp(r), r = x - k ln 2 in [-ln2/2, ln2/2]; adding `round` puts k into the low bits.
                 #[inline(always)]
                 fn one(x: $t) -> $t {
-                    let clamped = x.max($low).min($high);
+                    // Written so that a comparison with NaN lets it through.
+                    let clamped = if $low > x { $low } else { x };
+                    let clamped = if $high < clamped { $high } else { clamped };
                     let shifted = clamped.mul_add(std::$t::consts::LOG2_E, $round);
                     let k = shifted - $round;
                     let r = k.mul_add(-$ln2_lo, k.mul_add(-$ln2_hi, clamped));
@@ -37,8 +40,7 @@ macro_rules! vector_exp {
                     $(p = p.mul_add(r, $c);)*
                     let power = (shifted.to_bits().wrapping_sub(($round as $t).to_bits())).wrapping_add($bias) << $mantissa;
                     let value = p * $t::from_bits(power as $bits);
-                    let value = if x < $low { 0.0 } else { value };
-                    if x.is_nan() { x } else { value }
+                    if x < $low { 0.0 } else { value }
                 }
                 if has_fused_multiply_add() {
                     Arch::new().dispatch(Op(values, others, f));
@@ -61,17 +63,16 @@ vector_exp!(
     6.931_471_803_691_238e-1,
     1.908_214_929_270_587_7e-10,
     [
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40320.0,
-        1.0 / 5040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
+        2.510_521_447_475_141_3e-8,
+        2.762_636_777_572_321_7e-7,
+        2.755_725_540_628_504_4e-6,
+        2.480_150_432_169_015_8e-5,
+        1.984_126_987_481_583_4e-4,
+        1.388_888_893_250_854_8e-3,
+        8.333_333_333_326_136e-3,
+        4.166_666_666_657_308_6e-2,
+        1.666_666_666_666_666_7e-1,
+        0.500_000_000_000_000_6,
         1.0,
         1.0
     ]
@@ -86,7 +87,7 @@ vector_exp!(
     12_582_912.0,
     6.931_457_5e-1,
     1.428_606_8e-6,
-    [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0]
+    [1.393_364_7e-3, 8.369_154_3e-3, 4.166_646_7e-2, 1.666_650_5e-1, 0.5, 1.0, 1.0]
 );
 
 /// Without the instruction `mul_add` is a library call, thirty times slower than `exp` itself.

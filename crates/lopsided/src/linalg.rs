@@ -54,6 +54,11 @@ pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_
     matmul(out, Accum::Add, a, b, alpha, Par::Seq);
 }
 
+/// out ← alpha · a · b on this thread alone.
+pub(crate) fn replace<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
+    matmul(out, Accum::Replace, a, b, alpha, Par::Seq);
+}
+
 /// The lower triangle of a·aᵀ; above the diagonal some of it too.
 pub(crate) fn gram_lower(a: MatRef<'_, f64>) -> Mat<f64> {
     const ROWS: usize = 128;

@@ -408,6 +408,12 @@ impl<T: Scalar> Samples<T> {
 }
 
 impl<T: Scalar> SamplesRef<'_, T> {
+    /// Whether these are the same dense samples in the same memory.
+    pub(crate) fn is(&self, other: SamplesRef<'_, T>) -> bool {
+        let place = |m: &MatRef<'_, T>| (m.as_ptr(), m.shape(), m.row_stride(), m.col_stride());
+        matches!((self, &other), (SamplesRef::Dense(a), SamplesRef::Dense(b)) if place(a) == place(b))
+    }
+
     /// Number of samples.
     pub fn count(&self) -> usize {
         match self {
