@@ -217,7 +217,7 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
             let mut buffer = Mat::zeros(TILE, cols.1);
             for rows in tiles(self.x.count()) {
                 let tile = self.tile(rows, cols, buffer.as_mut().subrows_mut(0, rows.1))?;
-                linalg::gemm(out.rb_mut(), tile.as_ref().transpose(), u.subrows(rows.0, rows.1), T::one());
+                linalg::add_transpose_mul(out.rb_mut(), tile.as_ref(), u.subrows(rows.0, rows.1));
             }
             Ok(())
         })

@@ -41,6 +41,7 @@ mod product;
 mod scaled;
 mod shortest_paths;
 mod sparse;
+mod sparse_product;
 mod streamed;
 mod submatrix;
 mod symmetric;
@@ -80,6 +81,8 @@ pub enum Access {
     Products,
     /// Entries and products cost the same for each entry involved.
     Entries,
+    /// Entries are read from memory, so that a product with a few vectors costs little more than one with a single one.
+    Stored,
     /// Blocks only: a product with all of G is possible but out of reach.
     Blocks,
 }

@@ -1,4 +1,4 @@
-use super::{KernelOperator, Operator, TILE};
+use super::{Access, KernelOperator, Operator, TILE};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::linalg;
@@ -85,7 +85,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
                     linalg::gemm(out, tile, v.subrows(col, cols), T::one());
                     if at.0 != at.1 {
                         let out = upper.as_deref_mut().unwrap_or(&mut *lower).rb_mut();
-                        linalg::gemm(out.subrows_mut(j * TILE, cols), tile.transpose(), v.subrows(row, rows), T::one());
+                        linalg::add_transpose_mul(out.subrows_mut(j * TILE, cols), tile, v.subrows(row, rows));
                     }
                 })?;
             }
@@ -126,6 +126,13 @@ impl<T: Scalar> Operator<T> for Symmetric<'_, T> {
 
     fn ncols(&self) -> usize {
         self.size
+    }
+
+    fn access(&self) -> Access {
+        match self.entries {
+            Entries::Evaluated(_) => Access::Entries,
+            Entries::Stored(_) => Access::Stored,
+        }
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
