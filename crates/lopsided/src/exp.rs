@@ -95,7 +95,7 @@ vector_exp!(
     12_582_912.0,
     6.931_457_5e-1,
     1.428_606_8e-6,
-    [1.393_364_7e-3, 8.369_154_3e-3, 4.166_646_7e-2, 1.666_650_5e-1, 0.5, 1.0, 1.0]
+    [1.393_364_7e-3, 8.369_154e-3, 4.166_646_7e-2, 1.666_650_5e-1, 0.5, 1.0, 1.0]
 );
 
 /// Without the instruction `mul_add` is a library call, thirty times slower than `exp` itself.

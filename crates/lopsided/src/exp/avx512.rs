@@ -55,6 +55,7 @@ struct Zip<'a, F> {
 impl<F: Fn(f64, f64) -> f64> NullaryFnOnce for Zip<'_, F> {
     type Output = ();
 
+    #[expect(clippy::inline_always, reason = "it must become part of a function compiled for the vector unit")]
     #[inline(always)]
     fn call(self) {
         let Zip { simd, values, others, f } = self;

@@ -79,6 +79,7 @@ impl<T: Scalar> Exponents<T> {
         let shifted: Option<Vec<T>> = log_sums.map(|sums| sizes.iter().zip(sums).map(|(&s, &l)| s - l).collect());
         for (j, column) in out.col_iter_mut().enumerate() {
             let size = self.cols().sizes[col + j];
+            // Tiles are whole columns, or pieces of them, of matrices that are stored by columns.
             let column = column.try_as_col_major_mut().expect("tiles have contiguous columns").as_slice_mut();
             match &shifted {
                 // Softmax needs no bound: a row's sum has the same rounding.
@@ -105,7 +106,7 @@ impl<T: Scalar> Prepared<T> {
 }
 
 /// Distances are not negative, whatever rounding says.
-#[inline(always)]
+#[inline]
 fn negative<T: Scalar>(exponent: T) -> T {
     if exponent > T::zero() { T::zero() } else { exponent }
 }

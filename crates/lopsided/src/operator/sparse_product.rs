@@ -67,6 +67,7 @@ struct Piece<'a, T, const W: usize> {
 impl<T: Scalar, const W: usize> WithSimd for Piece<'_, T, W> {
     type Output = ();
 
+    #[expect(clippy::inline_always, reason = "it must become part of a function compiled for the vector unit")]
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, _: S) {
         for i in 0..self.out.nrows() {

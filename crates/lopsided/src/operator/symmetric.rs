@@ -21,7 +21,7 @@ pub struct Symmetric<'a, T: Scalar> {
 }
 
 enum Entries<'a, T: Scalar> {
-    Evaluated(KernelOperator<'a, T>),
+    Evaluated(Box<KernelOperator<'a, T>>),
     /// Tile (i, j) at i·(i + 1)/2 + j.
     Stored(Vec<Mat<T>>),
 }
@@ -34,7 +34,7 @@ pub(super) fn is_symmetric<T: Scalar>(kernel: &dyn Kernel<T>, x: SamplesRef<'_, 
 impl<'a, T: Scalar> Symmetric<'a, T> {
     /// Tiles evaluated in every product.
     pub(super) fn evaluated(tiles: KernelOperator<'a, T>, watch: &Watch) -> Self {
-        Symmetric { size: tiles.nrows(), entries: Entries::Evaluated(tiles), watch: watch.clone() }
+        Symmetric { size: tiles.nrows(), entries: Entries::Evaluated(Box::new(tiles)), watch: watch.clone() }
     }
 
     /// Tiles evaluated now and kept.
