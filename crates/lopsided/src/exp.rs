@@ -1,7 +1,11 @@
 //! Vector exponential for tiles in cache.
 //!
 //! The standard library's `exp` is called once per number; these loops are compiled for the vector unit found at run
-//! time and stay below one unit in the last place on the range kernels need.
+//! time and stay within two units in the last place on the range kernels need. The polynomials interpolate expm1(r)/r at
+//! the Chebyshev nodes of the range r is reduced to.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -13,7 +17,7 @@ pub(crate) trait VectorExp: Sized {
 
 macro_rules! vector_exp {
     ($t:ident, $bits:ident, $mantissa:literal, $bias:literal, $low:literal, $high:literal, $round:literal,
-     $ln2_hi:literal, $ln2_lo:literal, [$($c:expr),*]) => {
+     $ln2_hi:literal, $ln2_lo:literal, [$($c:expr),*] $(, $wide:ident)?) => {
         impl VectorExp for $t {
             fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self) {
                 struct Op<'a, F>(&'a mut [$t], &'a [$t], F);
@@ -29,7 +33,9 @@ macro_rules! vector_exp {
                 // exp(x) = 2^k exp(r), r = x - k ln 2 in [-ln2/2, ln2/2]; adding `round` puts k into the low bits.
                 #[inline(always)]
                 fn one(x: $t) -> $t {
-                    let clamped = x.max($low).min($high);
+                    // Written so that a comparison with NaN lets it through.
+                    let clamped = if $low > x { $low } else { x };
+                    let clamped = if $high < clamped { $high } else { clamped };
                     let shifted = clamped.mul_add(std::$t::consts::LOG2_E, $round);
                     let k = shifted - $round;
                     let r = k.mul_add(-$ln2_lo, k.mul_add(-$ln2_hi, clamped));
@@ -37,9 +43,12 @@ macro_rules! vector_exp {
                     $(p = p.mul_add(r, $c);)*
                     let power = (shifted.to_bits().wrapping_sub(($round as $t).to_bits())).wrapping_add($bias) << $mantissa;
                     let value = p * $t::from_bits(power as $bits);
-                    let value = if x < $low { 0.0 } else { value };
-                    if x.is_nan() { x } else { value }
+                    if x < $low { 0.0 } else { value }
                 }
+                #[cfg(target_arch = "x86_64")]
+                $(if let Some(simd) = pulp::x86::V4::try_new() {
+                    return $wide::exp_zip(simd, values, others, f);
+                })?
                 if has_fused_multiply_add() {
                     Arch::new().dispatch(Op(values, others, f));
                 } else {
@@ -61,20 +70,20 @@ vector_exp!(
     6.931_471_803_691_238e-1,
     1.908_214_929_270_587_7e-10,
     [
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40320.0,
-        1.0 / 5040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
+        2.510_521_447_475_141_3e-8,
+        2.762_636_777_572_321_7e-7,
+        2.755_725_540_628_504_4e-6,
+        2.480_150_432_169_015_8e-5,
+        1.984_126_987_481_583_4e-4,
+        1.388_888_893_250_854_8e-3,
+        8.333_333_333_326_136e-3,
+        4.166_666_666_657_308_6e-2,
+        1.666_666_666_666_666_7e-1,
+        0.500_000_000_000_000_6,
         1.0,
         1.0
-    ]
+    ],
+    avx512
 );
 vector_exp!(
     f32,
@@ -86,7 +95,7 @@ vector_exp!(
     12_582_912.0,
     6.931_457_5e-1,
     1.428_606_8e-6,
-    [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0]
+    [1.393_364_7e-3, 8.369_154e-3, 4.166_646_7e-2, 1.666_650_5e-1, 0.5, 1.0, 1.0]
 );
 
 /// Without the instruction `mul_add` is a library call, thirty times slower than `exp` itself.
@@ -112,13 +121,13 @@ mod tests {
         let exact: Vec<f64> = values.iter().map(|x| x.exp()).collect();
         exp(&mut values);
         for (v, e) in values.iter().zip(&exact) {
-            assert!((v - e).abs() <= 4.0 * f64::EPSILON * e, "{v} {e}");
+            assert!((v - e).abs() <= 3.0 * f64::EPSILON * e, "{v} {e}");
         }
         let mut values: Vec<f32> = (-8000..=8000).map(|i| i as f32 * 0.0101).collect();
         let exact: Vec<f32> = values.iter().map(|x| x.exp()).collect();
         exp(&mut values);
         for (v, e) in values.iter().zip(&exact) {
-            assert!((v - e).abs() <= 4.0 * f32::EPSILON * e, "{v} {e}");
+            assert!((v - e).abs() <= 3.0 * f32::EPSILON * e, "{v} {e}");
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Ma
         .into_par_iter()
         .map(|(start, len)| {
             let mut part = Mat::zeros(a.ncols(), b.ncols());
-            gemm(part.as_mut(), a.subrows(start, len).transpose(), b.subrows(start, len), T::one());
+            add_transpose_mul(part.as_mut(), a.subrows(start, len), b.subrows(start, len));
             part
         })
         .collect();
@@ -56,6 +56,20 @@ pub(crate) fn mul<T: Scalar>(a: MatRef<'_, T>, h: MatRef<'_, T>) -> Mat<T> {
 /// out ← out + alpha · a · b on this thread alone.
 pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
     matmul(out, Accum::Add, a, b, alpha, Par::Seq);
+}
+
+/// out ← alpha · a · b on this thread alone.
+pub(crate) fn replace<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
+    matmul(out, Accum::Replace, a, b, alpha, Par::Seq);
+}
+
+/// out ← out + aᵀ · b on this thread alone, for a thin b: as the transpose of bᵀ·a, so that `a` is read as it lies in memory.
+pub(crate) fn add_transpose_mul<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    let mut product = Mat::zeros(b.ncols(), a.ncols());
+    replace(product.as_mut(), b.transpose(), a, T::one());
+    for (k, column) in out.col_iter_mut().enumerate() {
+        column.iter_mut().zip(product.row(k).iter()).for_each(|(o, &p)| *o += p);
+    }
 }
 
 /// aᵀb in eight sums side by side: vectorised, and the same bits on every processor.

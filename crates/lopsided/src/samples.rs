@@ -408,6 +408,13 @@ impl<T: Scalar> Samples<T> {
 }
 
 impl<T: Scalar> SamplesRef<'_, T> {
+    /// Whether these are the same dense samples, in the same memory or not.
+    pub(crate) fn is(&self, other: SamplesRef<'_, T>) -> bool {
+        let place = |m: &MatRef<'_, T>| (m.as_ptr(), m.row_stride(), m.col_stride());
+        let same = |a: &MatRef<'_, T>, b: &MatRef<'_, T>| a.shape() == b.shape() && (place(a) == place(b) || a == b);
+        matches!((self, &other), (SamplesRef::Dense(a), SamplesRef::Dense(b)) if same(a, b))
+    }
+
     /// Number of samples.
     pub fn count(&self) -> usize {
         match self {

@@ -57,9 +57,11 @@ impl Meeting {
     pub fn tile<T: Scalar>(self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, mut out: MatMut<'_, T>) {
         assert_eq!((out.nrows(), out.ncols()), (x.count(), z.count()), "tile shape");
         assert_eq!(x.width(), z.width(), "widths of X and Z");
-        out.fill(T::zero());
         match (x, z) {
-            (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) => self.sparse_tile(x, z, out),
+            (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) => {
+                out.fill(T::zero());
+                self.sparse_tile(x, z, out);
+            }
             (SamplesRef::Dense(x), SamplesRef::Dense(z)) => self.dense_tile(x, z, out),
             (SamplesRef::Sparse(x), SamplesRef::Dense(z)) => self.dense_tile(dense(x).as_ref(), z, out),
             (SamplesRef::Dense(x), SamplesRef::Sparse(z)) => self.dense_tile(x, dense(z).as_ref(), out),
@@ -68,8 +70,9 @@ impl Meeting {
 
     fn dense_tile<T: Scalar>(self, x: MatRef<'_, T>, z: MatRef<'_, T>, mut out: MatMut<'_, T>) {
         if self == Meeting::Dot {
-            return linalg::gemm(out, x, z.transpose(), T::one());
+            return linalg::replace(out, x, z.transpose(), T::one());
         }
+        out.fill(T::zero());
         let x = x.to_owned(); // contiguous columns
         for j in 0..z.nrows() {
             let mut column = out.rb_mut().col_mut(j);

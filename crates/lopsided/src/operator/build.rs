@@ -1,7 +1,8 @@
 use super::plan::{Costs, SAMPLED_COLUMNS};
+use super::symmetric::{Symmetric, is_symmetric};
 use super::{
     DenseOperator, KernelOperator, Operator, OperatorChoice, OperatorKind, OperatorPlan, ProductOperator, Scaled,
-    SparseOperator,
+    SparseOperator, row_sums,
 };
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Normalization, Separable};
@@ -108,6 +109,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             OperatorKind::Precomputed => Ok(exact(self.given(), plan, None)),
             OperatorKind::Sparse => self.sparse(plan),
             OperatorKind::Tiles if plan.blocks_only => self.blocks(plan),
+            OperatorKind::Tiles | OperatorKind::Dense if self.is_symmetric() => self.symmetric(plan),
             OperatorKind::Tiles => self.tiles(plan),
             OperatorKind::Dense => self.dense(plan),
         }
@@ -115,6 +117,12 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
 
     fn is_sparse(&self) -> bool {
         matches!((self.x, self.z), (SamplesRef::Sparse(_), SamplesRef::Sparse(_)))
+    }
+
+    /// Whether one half of G says everything; row sums of an earlier operator are for columns that are not the rows.
+    fn is_symmetric(&self) -> bool {
+        let factored = matches!(self.kernel.separable(), Some(Separable::Dot));
+        !factored && self.normalizer.is_none() && is_symmetric(self.kernel, self.x, self.z)
     }
 
     fn given(&self) -> Box<dyn Operator<T> + Send + 'a> {
@@ -176,6 +184,24 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         let log_sums = tiles.log_sums().map(<[T]>::to_vec);
         let stored = Box::new(DenseOperator::Owned(tiles.to_dense()?));
         self.normalized(stored, plan, log_sums)
+    }
+
+    /// Half of G, evaluated or stored. Row sums hold the diagonal, so that exponents need no shift before they are taken.
+    fn symmetric(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
+        let softmax = self.kernel.normalization() == Normalization::Softmax;
+        let no_sums = softmax.then(|| vec![T::zero(); self.x.count()]);
+        let tiles = KernelOperator::new(self.kernel, self.x, self.z, no_sums, &self.watch)?;
+        let half = match plan.kind {
+            OperatorKind::Dense => Symmetric::stored(&tiles, &self.watch)?,
+            _ => Symmetric::evaluated(tiles, &self.watch),
+        };
+        if !softmax {
+            return self.normalized(Box::new(half), plan, None);
+        }
+        let sums = row_sums(&half)?;
+        let log_sums = sums.iter().map(|&s| num_traits::Float::ln(s)).collect();
+        let scale = sums.into_iter().map(|s| T::one() / s).collect();
+        Ok(exact(Box::new(Scaled::new(Box::new(half), scale)), plan, Some(log_sums)))
     }
 
     fn streamed(&self) -> Result<KernelOperator<'a, T>> {

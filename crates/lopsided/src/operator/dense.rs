@@ -1,4 +1,4 @@
-use super::{Operator, TILE};
+use super::{Access, Operator, TILE};
 use crate::error::Result;
 use crate::linalg;
 use crate::scalar::Scalar;
@@ -32,6 +32,10 @@ impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
         self.g().ncols()
     }
 
+    fn access(&self) -> Access {
+        Access::Stored
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         let first = rows.first().copied().unwrap_or(0);
         let in_order = rows.iter().enumerate().all(|(i, row)| *row == first + i);
@@ -56,7 +60,7 @@ impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
         out.par_row_chunks_mut(TILE).enumerate().for_each(|(at, mut out)| {
             out.fill(T::zero());
             let columns = self.g().subcols(at * TILE, out.nrows());
-            linalg::gemm(out.rb_mut(), columns.transpose(), u, T::one());
+            linalg::add_transpose_mul(out.rb_mut(), columns, u);
         });
         Ok(())
     }

@@ -1,3 +1,4 @@
+use super::exponents::Exponents;
 use super::{Access, Operator, TILE};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Normalization};
@@ -19,6 +20,8 @@ pub struct KernelOperator<'a, T: Scalar> {
     z: SamplesRef<'a, T>,
     /// Logarithm of the row sums for [`Normalization::Softmax`].
     log_sums: Option<Vec<T>>,
+    /// The quick way to the values, where there is one.
+    exponents: Option<Exponents<T>>,
     access: Access,
     watch: Watch,
 }
@@ -37,7 +40,8 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         if x.width() != z.width() {
             return Err(Error::shape("the width of the column samples", x.width(), z.width()));
         }
-        let mut operator = KernelOperator { kernel, x, z, log_sums, access: Access::Entries, watch: watch.clone() };
+        let (exponents, access) = (Exponents::new(kernel, x, z), Access::Entries);
+        let mut operator = KernelOperator { kernel, x, z, log_sums, exponents, access, watch: watch.clone() };
         if kernel.normalization() == Normalization::Softmax && operator.log_sums.is_none() {
             operator.log_sums = Some(operator.log_sum_rows()?);
         }
@@ -47,6 +51,7 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
     /// The same operator for solvers that must do with blocks of it.
     pub fn for_blocks(mut self) -> Self {
         self.access = Access::Blocks;
+        self.exponents = None;
         self
     }
 
@@ -71,28 +76,19 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
     fn log_sum_rows(&self) -> Result<Vec<T>> {
         let parts: Vec<Vec<T>> = tiles(self.x.count())
             .into_par_iter()
-            .map(|(row, rows)| {
-                let mut largest = vec![T::neg_infinity(); rows];
-                let mut sums = vec![T::zero(); rows];
-                let mut tile = Mat::zeros(rows, TILE);
-                for (col, cols) in tiles(self.z.count()) {
-                    let tile = tile.as_mut().subcols_mut(0, cols);
-                    self.raw_tile((row, rows), (col, cols), tile)?.col_iter_mut().for_each(|column| {
-                        for ((&v, largest), sum) in column.rb().iter().zip(&mut largest).zip(&mut sums) {
-                            if v > *largest {
-                                *sum *= num_traits::Float::exp(*largest - v);
-                                *largest = v;
-                            }
-                            *sum += num_traits::Float::exp(v - *largest);
-                        }
-                    });
+            .map(|rows| {
+                let mut sums = LogSums::new(rows.1);
+                let mut buffer = Mat::zeros(rows.1, TILE);
+                for cols in tiles(self.z.count()) {
+                    sums.add(self.raw_tile(rows, cols, buffer.as_mut().subcols_mut(0, cols.1))?);
                 }
-                Ok(largest.iter().zip(&sums).map(|(&l, &s)| l + num_traits::Float::ln(s)).collect())
+                Ok(sums.finish())
             })
             .collect::<Result<_>>()?;
         Ok(parts.concat())
     }
 
+    /// The values of [`Kernel::block`].
     fn raw_tile<'b>(
         &self,
         (row, rows): (usize, usize),
@@ -100,16 +96,68 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         mut out: MatMut<'b, T>,
     ) -> Result<MatMut<'b, T>> {
         self.watch.check()?;
-        self.kernel.block(self.x.subrows(row, rows), self.z.subrows(col, cols), out.rb_mut())?;
+        match &self.exponents {
+            Some(ready) if self.softmax() => ready.exponents(row, col, out.rb_mut()),
+            Some(ready) => ready.exponentials(row, col, None, out.rb_mut()),
+            None => self.kernel.block(self.x.subrows(row, rows), self.z.subrows(col, cols), out.rb_mut())?,
+        }
         Ok(out)
     }
 
-    fn tile<'b>(&self, rows: (usize, usize), cols: (usize, usize), out: MatMut<'b, T>) -> Result<MatMut<'b, T>> {
-        let mut out = self.raw_tile(rows, cols, out)?;
-        if let Some(log_sums) = &self.log_sums {
-            exponentiate(out.rb_mut(), &log_sums[rows.0..rows.0 + rows.1]);
+    /// The values of G; rows and columns start at multiples of [`TILE`].
+    pub(super) fn tile<'b>(
+        &self,
+        rows: (usize, usize),
+        cols: (usize, usize),
+        mut out: MatMut<'b, T>,
+    ) -> Result<MatMut<'b, T>> {
+        let Some(log_sums) = self.log_sums.as_ref().map(|sums| &sums[rows.0..rows.0 + rows.1]) else {
+            return self.raw_tile(rows, cols, out);
+        };
+        if let Some(ready) = &self.exponents {
+            self.watch.check()?;
+            ready.exponentials(rows.0, cols.0, Some(log_sums), out.rb_mut());
+        } else {
+            out = self.raw_tile(rows, cols, out)?;
+            exponentiate(out.rb_mut(), log_sums);
         }
         Ok(out)
+    }
+
+    fn softmax(&self) -> bool {
+        self.kernel.normalization() == Normalization::Softmax
+    }
+}
+
+/// Sums of exponentials by row, relative to the largest exponent so far.
+struct LogSums<T> {
+    largest: Vec<T>,
+    sums: Vec<T>,
+}
+
+impl<T: Scalar> LogSums<T> {
+    fn new(rows: usize) -> Self {
+        LogSums { largest: vec![T::neg_infinity(); rows], sums: vec![T::zero(); rows] }
+    }
+
+    fn add(&mut self, mut tile: MatMut<'_, T>) {
+        let before = self.largest.clone();
+        for column in tile.rb().col_iter() {
+            self.largest.iter_mut().zip(column.iter()).for_each(|(l, &v)| *l = if v > *l { v } else { *l });
+        }
+        for ((sum, &old), &new) in self.sums.iter_mut().zip(&before).zip(&self.largest) {
+            if new > old {
+                *sum *= num_traits::Float::exp(old - new);
+            }
+        }
+        exponentiate(tile.rb_mut(), &self.largest);
+        for column in tile.rb().col_iter() {
+            self.sums.iter_mut().zip(column.iter()).for_each(|(sum, &v)| *sum += v);
+        }
+    }
+
+    fn finish(self) -> Vec<T> {
+        self.largest.iter().zip(&self.sums).map(|(&l, &s)| l + num_traits::Float::ln(s)).collect()
     }
 }
 
@@ -169,7 +217,7 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
             let mut buffer = Mat::zeros(TILE, cols.1);
             for rows in tiles(self.x.count()) {
                 let tile = self.tile(rows, cols, buffer.as_mut().subrows_mut(0, rows.1))?;
-                linalg::gemm(out.rb_mut(), tile.as_ref().transpose(), u.subrows(rows.0, rows.1), T::one());
+                linalg::add_transpose_mul(out.rb_mut(), tile.as_ref(), u.subrows(rows.0, rows.1));
             }
             Ok(())
         })

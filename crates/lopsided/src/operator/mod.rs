@@ -6,6 +6,7 @@
 //! | [`ProductOperator`] | X·Zᵀ, the linear kernel | (nnz(X) + nnz(Z))·r |
 //! | [`KernelOperator`] | evaluated tile by tile in every product | n·m·(width + r) |
 //! | [`DenseOperator`] | stored, where it is small or given | n·m·r |
+//! | [`Symmetric`] | one half of it evaluated or stored, where Z = X | half the entries of those two |
 //! | [`Katz`], [`PageRank`] | power series of a graph's matrix P | nnz(P)·r per term |
 //! | [`ShortestPaths`] | similarities of a graph's nodes, stored sparse | nnz·r |
 //! | [`StreamedOperator`] | a sparse matrix out of core | nnz·r and a pass over its rows |
@@ -31,6 +32,7 @@ mod bilinear;
 mod build;
 mod centered;
 mod dense;
+mod exponents;
 mod katz;
 mod kernel;
 mod page_rank;
@@ -39,8 +41,10 @@ mod product;
 mod scaled;
 mod shortest_paths;
 mod sparse;
+mod sparse_product;
 mod streamed;
 mod submatrix;
+mod symmetric;
 mod widened;
 
 pub use bilinear::BiLinear;
@@ -59,6 +63,7 @@ pub use shortest_paths::ShortestPaths;
 pub use sparse::{RankOne, SparseOperator};
 pub use streamed::StreamedOperator;
 pub use submatrix::Submatrix;
+pub use symmetric::Symmetric;
 pub use widened::Widened;
 
 use crate::error::Result;
@@ -77,6 +82,8 @@ pub enum Access {
     Products,
     /// Entries and products cost the same for each entry involved.
     Entries,
+    /// Entries are read from memory, so that a product with a few vectors costs little more than one with a single one.
+    Stored,
     /// Blocks only: a product with all of G is possible but out of reach.
     Blocks,
 }

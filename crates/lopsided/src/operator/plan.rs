@@ -1,4 +1,6 @@
+use super::exponents::Exponents;
 use super::sparse::estimate_meetings;
+use super::symmetric::is_symmetric;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Separable};
 use crate::samples::SamplesRef;
@@ -59,6 +61,10 @@ pub struct OperatorPlan {
 pub(super) struct Costs {
     pub(super) cells: f64,
     dense_bytes: u64,
+    /// Samples made ready for tiles.
+    prepared_bytes: u64,
+    /// Share of the entries that is evaluated or stored.
+    share: f64,
     /// Estimated entries of S = X·Zᵀ, where the sparse form applies.
     pub(super) meetings: Option<u64>,
     sparse_bytes: u64,
@@ -86,8 +92,10 @@ impl Costs {
         let entry = (4 + T::BYTES) as u64;
         // The entries, their transpose, and the pieces they are put together from.
         let sparse_bytes = meetings.unwrap_or(0) * entry * 2 + (x.count() + z.count()) as u64 * 32;
-        let dense_bytes = (cells * T::BYTES as f64) as u64;
-        Costs { cells, dense_bytes, meetings, sparse_bytes, width, factored, memory }
+        let share = if is_symmetric(kernel, x, z) { 0.5 } else { 1.0 };
+        let prepared_bytes = Exponents::bytes(x, z);
+        let dense_bytes = (cells * share * T::BYTES as f64) as u64 + prepared_bytes;
+        Costs { cells, dense_bytes, prepared_bytes, share, meetings, sparse_bytes, width, factored, memory }
     }
 
     /// `blocks_suffice`: the solver needs no products with all of G.
@@ -160,7 +168,8 @@ impl Costs {
     fn tiles(&self, why: String) -> OperatorPlan {
         // A tile is evaluated once for a whole block of vectors, of which there are a few dozen.
         let seconds = (self.tile_seconds() / 24.0 + self.cells * 5e-11, self.tile_seconds());
-        OperatorPlan { kind: OperatorKind::Tiles, blocks_only: false, bytes: 1 << 20, why, seconds }
+        let bytes = (1 << 20) + self.prepared_bytes;
+        OperatorPlan { kind: OperatorKind::Tiles, blocks_only: false, bytes, why, seconds }
     }
 
     /// Tiles for a solver that does with blocks, with row sums from [`SAMPLED_COLUMNS`] columns.
@@ -168,11 +177,11 @@ impl Costs {
         let entries = self.cells.sqrt() * (SAMPLED_COLUMNS + 1000) as f64;
         let seconds = (0.0, entries * self.tile_seconds() / self.cells.max(1.0));
         let why = "products with all of G are out of reach, so only sampled blocks are evaluated".into();
-        OperatorPlan { blocks_only: true, seconds, ..self.tiles(why) }
+        OperatorPlan { blocks_only: true, bytes: 1 << 20, seconds, ..self.tiles(why) }
     }
 
     fn tile_seconds(&self) -> f64 {
-        self.cells * (2e-9 + self.width * 4e-11)
+        self.cells * self.share * (1e-9 + self.width * 4e-11)
     }
 
     fn sparse_too_large(&self) -> Error {

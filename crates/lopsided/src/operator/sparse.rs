@@ -1,12 +1,12 @@
+use super::sparse_product::multiply;
 use super::{Access, Operator};
 use crate::error::{Error, Result};
 use crate::kernel::pair::Meeting;
 use crate::kernel::{Kernel, Normalization, Separable};
-use crate::linalg;
 use crate::samples::{Csr, CsrRef};
 use crate::scalar::Scalar;
 use crate::watch::Watch;
-use faer::{Mat, MatMut, MatRef};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 /// The dense part α·βᵀ of a rank-one-plus-sparse matrix.
@@ -287,55 +287,4 @@ impl<T: Scalar> Operator<T> for SparseOperator<T> {
         multiply(self.transpose.as_ref(), u, dense, out);
         Ok(())
     }
-}
-
-/// out ← (C + α·βᵀ)·v; each row of the result is one thread's work.
-pub(super) fn multiply<T: Scalar>(
-    c: CsrRef<'_, T>,
-    v: MatRef<'_, T>,
-    rank_one: Option<(&[T], &[T])>,
-    out: MatMut<'_, T>,
-) {
-    /// Columns of v multiplied together: one row of them fills a few cache lines.
-    const WIDTH: usize = 32;
-    const ROWS: usize = 1024;
-    let sums = rank_one.map(|(_, cols)| {
-        let beta = Mat::from_fn(cols.len(), 1, |j, _| cols[j]);
-        linalg::transpose_mul(beta.as_ref(), v)
-    });
-    let mut out = out;
-    for start in (0..v.ncols()).step_by(WIDTH) {
-        let width = WIDTH.min(v.ncols() - start);
-        let rows_of_v = row_major(v.subcols(start, width));
-        let part = out.as_mut().subcols_mut(start, width);
-        part.par_row_chunks_mut(ROWS).enumerate().for_each(|(at, mut part)| {
-            let mut sum = vec![T::zero(); width];
-            for i in 0..part.nrows() {
-                let row = at * ROWS + i;
-                match (&sums, rank_one) {
-                    (Some(sums), Some((rows, _))) => {
-                        (0..width).for_each(|k| sum[k] = rows[row] * sums[(0, start + k)]);
-                    }
-                    _ => sum.fill(T::zero()),
-                }
-                let (cols, vals) = c.row(row);
-                for (&j, &value) in cols.iter().zip(vals) {
-                    let other = &rows_of_v[j as usize * width..][..width];
-                    sum.iter_mut().zip(other).for_each(|(s, &o)| *s += value * o);
-                }
-                (0..width).for_each(|k| part[(i, k)] = sum[k]);
-            }
-        });
-    }
-}
-
-fn row_major<T: Scalar>(v: MatRef<'_, T>) -> Vec<T> {
-    let width = v.ncols();
-    let mut out = vec![T::zero(); v.nrows() * width];
-    out.par_chunks_mut(width.max(1) * 1024).enumerate().for_each(|(at, chunk)| {
-        for (i, row) in chunk.chunks_mut(width).enumerate() {
-            row.iter_mut().enumerate().for_each(|(k, o)| *o = v[(at * 1024 + i, k)]);
-        }
-    });
-    out
 }

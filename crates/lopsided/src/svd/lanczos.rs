@@ -7,10 +7,11 @@ use crate::scalar::Scalar;
 
 /// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR06\] of the references).
 ///
-/// Where entries are evaluated or read in every product, a block of vectors costs little more than one: the block is a little
-/// wider than the rank, and at most 64. Where a product costs the same for every vector (sparse and factored matrices) the
-/// block has 4 vectors: narrow blocks need fewer products. The bases start small and grow with every restart, and after three
-/// of them the block is wide, for the crowds of nearly equal values that graph kernels have.
+/// Where entries are evaluated in every product, a block of vectors costs little more than one: the block is a little wider
+/// than the rank, and at most 64. Narrow blocks need fewer products: where a product costs the same for every vector (sparse
+/// and factored matrices) the block has 4 vectors, and 8 where entries are read from memory. The bases start small and grow
+/// with every restart. For the crowds of nearly equal values that graph kernels have the block becomes wide after three
+/// restarts, with entries in memory already at the first one if it finds the residual above √tol.
 ///
 /// A singular value of multiplicity p shows in a block Krylov space at most `block` times, so a block narrower than the rank
 /// may miss copies. Where `block` of the values found lie together, the result is therefore confirmed by going on from fresh
@@ -40,15 +41,20 @@ impl Lanczos {
         })
     }
 
-    /// Vectors in a block, for products that cost the same for every vector or not.
-    fn block(&self, most: usize, rank: usize, by_vector: bool) -> usize {
-        let automatic = if by_vector { NARROW } else { wide(rank) };
+    /// Vectors in a block, by what a product costs.
+    fn block(&self, most: usize, rank: usize, access: Access) -> usize {
+        let automatic = match access {
+            Access::Products => NARROW,
+            Access::Stored => FREE.min(wide(rank)),
+            Access::Entries | Access::Blocks => wide(rank),
+        };
         if self.block > 0 { self.block } else { automatic }.min(most)
     }
 
-    /// Whether a restart is the time for the wide block, whose products are quicker each.
-    fn widens(&self, restarts: u64, rank: usize, capacity: usize) -> bool {
-        self.block == 0 && restarts == CROWDED && rank + 3 * wide(rank) <= capacity
+    /// Vectors in a block after a restart: the wide block needs more products, which are quicker each.
+    fn widened(&self, block: usize, rank: usize, capacity: usize, crowded: bool) -> usize {
+        let wide = wide(rank);
+        if crowded && self.block == 0 && rank + 3 * wide <= capacity { wide.max(block) } else { block }
     }
 
     /// Columns the bases may have.
@@ -66,6 +72,9 @@ const CROWDED: u64 = 3;
 /// Vectors in a block for products that cost the same for every vector.
 const NARROW: usize = 4;
 
+/// Vectors that can be multiplied while entries come from memory.
+const FREE: usize = 8;
+
 /// Vectors in a block that needs no confirmation.
 fn wide(rank: usize) -> usize {
     (rank + (rank / 8).max(4)).min(64)
@@ -74,7 +83,8 @@ fn wide(rank: usize) -> usize {
 impl<T: Scalar> SvdSolver<T> for Lanczos {
     fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
         check_rank(g.nrows(), g.ncols(), rank)?;
-        let mut block = self.block(g.nrows().min(g.ncols()), rank, g.access() == Access::Products);
+        let access = g.access();
+        let mut block = self.block(g.nrows().min(g.ncols()), rank, access);
         let capacity = Self::capacity(g.nrows(), g.ncols(), rank, block, T::BYTES);
         // Short bases are cheap to keep orthogonal; they grow when they do not suffice.
         let mut limit = (3 * rank + 6 * block).min(capacity);
@@ -108,7 +118,8 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
                     krylov.report.notes.push(format!("stopped after {} restarts", self.restarts));
                     break ritz;
                 }
-                let wide = if self.widens(krylov.report.restarts, rank, capacity) { wide(rank) } else { block };
+                let stalls = access == Access::Stored && ritz.residual(rank) > self.tol.sqrt();
+                let wide = self.widened(block, rank, capacity, stalls || krylov.report.restarts == CROWDED);
                 krylov.restart(&ritz, kept(rank, wide, limit));
                 krylov.add_random(wide - block)?;
                 confirmation.starts += wide - block;
@@ -121,7 +132,7 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
     }
 
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {
-        let block = self.block(n.min(m), rank, false);
+        let block = self.block(n.min(m), rank, Access::Entries);
         let basis = Self::capacity(n, m, rank, block, T::BYTES);
         let steps = 15.0;
         SolverPlan {

@@ -22,4 +22,5 @@ mod predictor;
 mod real_data;
 mod solvers;
 mod svm;
+mod symmetric;
 mod tasks;

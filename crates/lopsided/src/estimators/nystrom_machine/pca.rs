@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::estimators::kernel_svd::{KernelSvd, Plan};
 use crate::linalg;
 use crate::lowrank::{KernelFunctions, inverse_root};
-use crate::operator::{Centered, Means, Operator, Widened};
+use crate::operator::{Centered, Means, Operator, OperatorChoice, Widened};
 use crate::registry::Params;
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
@@ -123,7 +123,7 @@ impl KernelPca {
     }
 
     fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
-        let svd = problem.with_operator(run, |built| {
+        let svd = problem.with_choice(OperatorChoice::Auto, run, |built| {
             let k = Widened(&*built.operator);
             let centred = if self.center { Some(Centered::new(&k, Means::of(&k)?)) } else { None };
             let k: &dyn Operator<f64> = centred.as_ref().map_or(&k, |c| c);

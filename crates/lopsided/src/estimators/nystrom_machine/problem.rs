@@ -65,9 +65,19 @@ impl<T: Scalar> Problem<T> {
 
     /// What `f` makes of the kernel matrix, which is not stored.
     pub(super) fn with_operator<R>(&self, run: &Run, f: impl FnOnce(&Built<'_, T>) -> Result<R>) -> Result<R> {
+        self.with_choice(OperatorChoice::Tiles, run, f)
+    }
+
+    /// The same with another choice, for many products with all of the kernel matrix.
+    pub(super) fn with_choice<R>(
+        &self,
+        choice: OperatorChoice,
+        run: &Run,
+        f: impl FnOnce(&Built<'_, T>) -> Result<R>,
+    ) -> Result<R> {
         let kernel = self.kernel.build::<T>()?;
         let matrix = KernelMatrix {
-            choice: OperatorChoice::Tiles,
+            choice,
             memory: self.memory,
             watch: run.watch.clone(),
             ..KernelMatrix::new(&*kernel, self.x.as_ref(), self.x.as_ref())
