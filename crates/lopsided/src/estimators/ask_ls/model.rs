@@ -177,9 +177,9 @@ impl<T: Scalar> AskLsModel<T> {
 }
 
 fn is_symmetric<T: Scalar>(k: &Samples<T>) -> bool {
-    match (k, k.transpose()) {
-        (Samples::Dense(k), Samples::Dense(transpose)) => *k == transpose,
-        (Samples::Sparse(k), Samples::Sparse(transpose)) => k.parts() == transpose.parts(),
+    match (k, k.as_ref()) {
+        (Samples::Sparse(k), _) => k.parts() == k.transpose().parts(),
+        (_, SamplesRef::Dense(k)) => k.nrows() == k.ncols() && k == k.transpose(),
         _ => false,
     }
 }

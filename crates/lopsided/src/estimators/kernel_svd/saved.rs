@@ -4,10 +4,9 @@ use crate::dataset::{Dataset, Maps};
 use crate::error::Result;
 use crate::graph::GraphFrame;
 use crate::operator::Means;
-use crate::samples::{Samples, Side};
+use crate::samples::{Samples, SamplesRef, Side};
 use crate::scalar::Scalar;
 use crate::svd::Svd;
-use faer::Mat;
 use std::path::Path;
 
 /// Name in saved files and listings.
@@ -157,13 +156,14 @@ fn columns<T: Scalar>(data: &Dataset<T>) -> Columns {
     match (&data.x, &data.z) {
         (_, None) => Columns::SameAsRows,
         (Samples::Sparse(x), Some(Samples::Sparse(z))) if x.transpose() == *z => Columns::TransposeOfRows,
-        (Samples::Dense(x), Some(Samples::Dense(z))) if is_transpose(x, z) => Columns::TransposeOfRows,
+        (x, Some(z)) if is_transpose(x.as_ref(), z.as_ref()) => Columns::TransposeOfRows,
         _ => Columns::Given,
     }
 }
 
-fn is_transpose<T: Scalar>(x: &Mat<T>, z: &Mat<T>) -> bool {
-    (x.nrows(), x.ncols()) == (z.ncols(), z.nrows()) && x.transpose() == *z
+fn is_transpose<T: Scalar>(x: SamplesRef<'_, T>, z: SamplesRef<'_, T>) -> bool {
+    let (SamplesRef::Dense(x), SamplesRef::Dense(z)) = (x, z) else { return false };
+    (x.nrows(), x.ncols()) == (z.ncols(), z.nrows()) && x.transpose() == z
 }
 
 /// How a model file keeps the column samples.

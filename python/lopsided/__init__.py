@@ -1,0 +1,23 @@
+"""Learning with asymmetric kernels: two-sided embeddings of directed graphs, matrices and sample sets."""
+from __future__ import annotations
+
+from ._core import VERSION as __version__
+from ._core import registry as _registry
+from ._kernel_svd import KernelSVD
+
+__all__ = ["KernelSVD", "__version__", "kernels", "samplers", "solvers"]
+
+
+def kernels() -> dict[str, str]:
+    """Kernels by name, each with its formula."""
+    return {name: about for name, about, _ in _registry("kernels")}
+
+
+def solvers() -> dict[str, str]:
+    """SVD solvers by name, each with its method."""
+    return {name: about for name, about, _ in _registry("solvers")}
+
+
+def samplers() -> dict[str, str]:
+    """Samplers of landmarks by name, each with its method."""
+    return {name: about for name, about, _ in _registry("samplers")}
