@@ -1,11 +1,27 @@
 """Learning with asymmetric kernels: two-sided embeddings of directed graphs, matrices and sample sets."""
 from __future__ import annotations
 
+from ._ask_ls import AsKLSClassifier, AsKLSRegressor, LSSVMClassifier
+from ._bicluster import KernelBiclustering
 from ._core import VERSION as __version__
 from ._core import registry as _registry
+from ._graph import GraphEmbedding
+from ._graphs import DirectedGraph
 from ._kernel_svd import KernelSVD
 
-__all__ = ["KernelSVD", "__version__", "kernels", "samplers", "solvers"]
+__all__ = [
+    "AsKLSClassifier",
+    "AsKLSRegressor",
+    "DirectedGraph",
+    "GraphEmbedding",
+    "KernelBiclustering",
+    "KernelSVD",
+    "LSSVMClassifier",
+    "__version__",
+    "kernels",
+    "samplers",
+    "solvers",
+]
 
 
 def kernels() -> dict[str, str]:

@@ -10,10 +10,12 @@ import numpy as np
 from . import _core
 from ._exceptions import convergence_warning, not_fitted_error
 from ._inputs import Given, cast, feature_names, samples, seed_of
-from ._progress import listener
+from ._progress import Callbacks, progress
 from ._sklearn import Output, Parameters, Tags
 
 KERNEL = ("kernel", "gamma", "gamma_factor", "degree", "coef0", "epsilon")
+#: Settings of the matrix of a graph, which means nothing without one.
+GRAPH = ("links", "self_loops", "normalize", "max_degree")
 SOLVER = ("rank", "solver", "tol", "center", "scaling", "sampler", "rows_sample", "cols_sample")
 
 
@@ -28,7 +30,7 @@ def text(value: Any) -> str:
     return str(value)
 
 
-class Estimator(Parameters, Tags):
+class Estimator(Parameters, Tags, Callbacks):
     """A thin class over a model of the core.
 
     A subclass names its estimator in the core and those of its parameters that the core takes as settings.
@@ -37,15 +39,22 @@ class Estimator(Parameters, Tags):
     _core_name = ""
     _core_settings: tuple[str, ...] = ()
 
-    def _settings(self) -> list[tuple[str, str]]:
-        pairs = ((name, getattr(self, name)) for name in self._core_settings)
-        return [(name.replace("_", "-"), text(value)) for name, value in pairs if value is not None]
+    def _settings(self, graph: bool = False) -> list[tuple[str, str]]:
+        """Names and values for the core; a kernel of the user's has become a precomputed matrix."""
+        names = (name for name in self._core_settings if graph or name not in GRAPH)
+        pairs = [(name, getattr(self, name)) for name in names]
+        pairs += (getattr(self, "kernel_params", None) or {}).items()
+        return [
+            (name.replace("_", "-"), "precomputed" if name == "kernel" and callable(value) else text(value))
+            for name, value in pairs
+            if value is not None
+        ]
 
-    def _fit_core(self, given: Given, settings: list[tuple[str, str]] | None = None) -> dict[str, Any]:
+    def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
-        settings = self._settings() if settings is None else settings
-        progress = listener(self, getattr(self, "verbose", 0))
-        self._model = _core.fit(self._core_name, settings, given, seed_of(getattr(self, "random_state", None)), progress)
+        settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
+        with progress(self) as listener:
+            self._model = _core.fit(self._core_name, settings, given, seed, listener)
         self.report_: dict[str, Any] = json.loads(self._model.report())
         for sentence in self.report_.get("warnings", []):
             warnings.warn(sentence, UserWarning, stacklevel=4)

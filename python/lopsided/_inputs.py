@@ -32,8 +32,7 @@ def is_sparse(X: Any) -> bool:
 
 def feature_names(X: Any) -> np.ndarray | None:
     """The columns of a frame, if all of them are strings."""
-    names = getattr(X, "column_names", None) if hasattr(X, "to_pandas") else None  # pyarrow
-    names = getattr(X, "columns", None) if names is None else names
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow has both
     if names is None or callable(names):
         return None
     names = np.asarray(list(names), dtype=object)
@@ -50,14 +49,15 @@ def feature_names(X: Any) -> np.ndarray | None:
 
 
 def _to_array(X: Any) -> np.ndarray:
-    """X as an array of NumPy; arrays of other libraries come by DLPack, and from a GPU by copying."""
-    if hasattr(X, "__array_namespace__") or hasattr(X, "__array__") or not hasattr(X, "__dlpack__"):
-        if hasattr(X, "to_numpy"):
-            return np.asarray(X.to_numpy())
-        if hasattr(X, "to_pandas"):  # pyarrow
-            return np.asarray(X.to_pandas())
-        if not hasattr(X, "__dlpack__") or isinstance(X, np.ndarray):
-            return np.asarray(X)
+    """X as an array of NumPy; arrays of other libraries come by DLPack, from a GPU by copying."""
+    if isinstance(X, np.ndarray):
+        return np.asarray(X)
+    if hasattr(X, "itercolumns") and hasattr(X, "column_names"):  # pyarrow
+        return np.column_stack([column.to_numpy() for column in X.columns])
+    if hasattr(X, "to_numpy"):
+        return np.asarray(X.to_numpy())
+    if not hasattr(X, "__dlpack__"):
+        return np.asarray(X)
     try:
         return np.from_dlpack(X)
     except (BufferError, RuntimeError, TypeError, ValueError):

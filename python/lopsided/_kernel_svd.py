@@ -7,6 +7,7 @@ import numpy as np
 
 from ._base import KERNEL, SOLVER, Transformer
 from ._inputs import Given, cast, samples
+from ._kernels import kernel_matrix
 
 
 class KernelSVD(Transformer):
@@ -19,8 +20,9 @@ class KernelSVD(Transformer):
     ----------
     rank : int, default=None
         Number of components; 16, or fewer where there are fewer samples.
-    kernel : str, default="sne"
-        A name of `lopsided.kernels()`, or "precomputed" if X is G itself.
+    kernel : str or callable, default="sne"
+        A name of `lopsided.kernels()`, "precomputed" if X is G itself, or a function K(X, Z) or k(x, z), which is
+        evaluated for all pairs in Python: the slow path.
     gamma : float, {"scale", "median", "ksvd"}, default=None
         Coefficient of the distance; "scale" for kernels that need one.
     gamma_factor : float, default=None
@@ -136,10 +138,17 @@ class KernelSVD(Transformer):
         self : KernelSVD
         """
         rows, _, dtype = self._check_samples(X, reset=True)
-        if Z is not None and self.compat is not None:
-            raise ValueError("`compat` compares the rows of X with its columns; leave out Z or `compat`")
-        cols = None if Z is None else cast(samples(Z, "Z")[0], dtype)
-        self._fit_core(Given(single=dtype == np.float32, x=rows, z=cols))
+        given_matrix = callable(self.kernel) or self.kernel == "precomputed"
+        if self.compat is not None and (Z is not None or given_matrix):
+            reason = "with Z" if Z is not None else "for a kernel that is given"
+            raise ValueError(f"`compat` is {self.compat!r} but must be None {reason}")
+        if callable(self.kernel):
+            self._samples = X, X if Z is None else Z
+            given = Given(x=kernel_matrix(self.kernel, *self._samples))
+        else:
+            cols = None if Z is None else cast(samples(Z, "Z")[0], dtype)
+            given = Given(single=dtype == np.float32, x=rows, z=cols)
+        self._fit_core(given)
         self._restore()
         return self
 
@@ -174,7 +183,10 @@ class KernelSVD(Transformer):
         -------
         features : ndarray of shape (n_samples, rank)
         """
-        return self._wrapped(self._fitted().transform(self._new(X)), X)
+        given = self._new(X)
+        if callable(self.kernel):
+            given = Given(x=kernel_matrix(self.kernel, X, self._samples[1]))
+        return self._wrapped(self._model.transform(given), X)
 
     def transform_columns(self, Z: Any) -> np.ndarray:
         """Features of column samples.
@@ -189,7 +201,10 @@ class KernelSVD(Transformer):
         features : ndarray of shape (n_columns, rank)
         """
         model = self._fitted()
-        parts = cast(samples(Z, "Z")[0], np.float32 if model.single else np.float64)
+        parts, _, _ = samples(Z, "Z")
+        if callable(self.kernel):
+            parts = np.ascontiguousarray(kernel_matrix(self.kernel, self._samples[0], Z).T)
+        parts = cast(parts, np.float32 if model.single else np.float64)
         return model.transform(Given(single=model.single, x=parts), columns=True)
 
     @property
