@@ -1,6 +1,7 @@
 //! From names and data to a fitted model.
 
 use crate::data::Parts;
+use crate::features;
 use crate::fitted::Fitted;
 use crate::settings::{Settings, Usual};
 use lopsided::estimators::{Approximation, KernelPca, KernelPcaModel, Model, Recipe, estimators};
@@ -24,6 +25,10 @@ pub(crate) fn fit<T: Scalar + Element>(
         "kpca" => {
             let data = parts.dataset(&mut settings, run)?;
             components(settings, &data, run).map(Fitted::Components)
+        }
+        "features" => {
+            let data = parts.dataset(&mut settings, run)?;
+            features::fit(settings, data, run).map(Fitted::Components)
         }
         name => predictor(name, settings, parts, run).map(Fitted::Predictor),
     }

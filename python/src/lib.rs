@@ -3,9 +3,12 @@
 mod convert;
 mod data;
 mod error;
+mod features;
 mod fit;
 mod fitted;
 mod model;
+mod nodes;
+mod online;
 mod run;
 mod settings;
 
@@ -20,6 +23,8 @@ mod _core {
     use super::model::Model;
     #[pymodule_export]
     use super::model::fit_model;
+    #[pymodule_export]
+    use super::online::Learner;
     #[pymodule_export]
     use super::registry;
 }
