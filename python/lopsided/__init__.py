@@ -8,6 +8,11 @@ from ._core import registry as _registry
 from ._graph import GraphEmbedding
 from ._graphs import DirectedGraph
 from ._kernel_svd import KernelSVD
+from ._nystrom import KernelRidge, NystromRidge
+from ._nystrom_classes import NystromLogistic, NystromSVC
+from ._nystrom_features import KernelPCA, NystromFeatures, NystromPCA
+from ._online import OnlinePairRegressor
+from ._online_pca import OnlineKernelPCA
 
 __all__ = [
     "AsKLSClassifier",
@@ -15,8 +20,17 @@ __all__ = [
     "DirectedGraph",
     "GraphEmbedding",
     "KernelBiclustering",
+    "KernelPCA",
+    "KernelRidge",
     "KernelSVD",
     "LSSVMClassifier",
+    "NystromFeatures",
+    "NystromLogistic",
+    "NystromPCA",
+    "NystromRidge",
+    "NystromSVC",
+    "OnlineKernelPCA",
+    "OnlinePairRegressor",
     "__version__",
     "kernels",
     "samplers",

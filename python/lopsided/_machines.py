@@ -28,9 +28,13 @@ class Machine(Estimator):
     _renamed = {"n_landmarks": "landmarks", "n_components": "rank", "C": "penalty"}
     #: Whether there are no landmarks.
     _exact = False
+    #: Names in model files.
+    _files: tuple[str, ...] = ()
     _ready: list[tuple[str, str]]
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
+        if given.weights is not None and not given.weights.any():
+            raise ValueError("`sample_weight` is zero for every sample but must be above zero for one at least")
         rows, points = self._landmarks_given(given.x)
         self._ready = self._settings_for(given.x)
         own = rows
@@ -51,6 +55,11 @@ class Machine(Estimator):
             self.landmark_indices_ = rows
         return report
 
+    def _restore(self) -> None:
+        if self._model.name not in self._files:
+            raise ValueError(f"the file has a model of `{self._model.name}`, which is no {type(self).__name__}")
+        super()._restore()
+
     def _settings(self, graph: bool = False) -> list[tuple[str, str]]:
         return self._ready
 
@@ -59,8 +68,8 @@ class Machine(Estimator):
         values = {name: getattr(self, name) for name in self._core_settings}
         known = parameters_of(self.kernel)
         for name in KERNEL_PARAMETERS:
-            if known is not None and name not in known:
-                del values[name]
+            if known is None or name not in known:
+                values.pop(name, None)
         if "gamma" in values:
             values["gamma"] = gamma_of(self.gamma, self.kernel, x)  # type: ignore[attr-defined]
         if self._exact:
@@ -74,8 +83,6 @@ class Machine(Estimator):
         for ours, core in self._renamed.items():
             if hasattr(self, ours):
                 sentence = sentence.replace(f"`{core}`", f"`{ours}`")
-        for core in ("landmark-ids", "landmark_ids", "landmark-rows", "landmark_rows"):
-            sentence = sentence.replace(f"`{core}`", "`landmarks`")
         return sentence
 
     def _landmarks_given(self, x: Any) -> tuple[np.ndarray | None, Any]:
@@ -85,8 +92,9 @@ class Machine(Estimator):
             return None, None
         if not is_sparse(given) and np.ndim(given) == 1:
             rows = np.asarray(given)
-            if rows.dtype.kind not in "iu" or (rows < 0).any():
-                raise ValueError("`landmarks` must be row numbers of at least 0, or points of shape (n, n_features)")
+            most = count_of(x) - 1
+            if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() > most:
+                raise ValueError(f"`landmarks` must be row numbers from 0 to {most}, or points of shape (n, n_features)")
             return rows, None
         points, shape, _ = samples(given, "landmarks")
         if self.kernel == "precomputed":
@@ -133,7 +141,7 @@ def width_of(parts: Any) -> int:
 def _stacked(x: Any, points: Any) -> Any:
     """Points below the samples, in the form of the samples."""
     if not isinstance(x, tuple):
-        return np.concatenate([x, _dense(points)])
+        return np.concatenate([x, dense(points)])
     if not isinstance(points, tuple):
         from scipy.sparse import csr_array
 
@@ -143,7 +151,8 @@ def _stacked(x: Any, points: Any) -> Any:
     return width, ends, np.concatenate([indices, points[2]]), np.concatenate([values, points[3]])
 
 
-def _dense(points: Any) -> np.ndarray:
+def dense(points: Any) -> np.ndarray:
+    """Samples as an array."""
     if not isinstance(points, tuple):
         return points
     width, indptr, indices, values = points

@@ -78,6 +78,7 @@ class NystromRidge(Machine, Regressor):
     """
 
     _core_name = "krr"
+    _files = ("krr",)
     _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS)
 
     def __init__(

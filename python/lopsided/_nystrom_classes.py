@@ -137,9 +137,8 @@ class NystromSVC(ClassMachine):
     True
     """
 
-    _core_settings = (
-        "kernel", *KERNEL_PARAMETERS, *LANDMARKS, "multi_class", "probability", "tol",
-    )
+    _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "multi_class", "probability", "tol")
+    _files = ("svm", "nu-svm")
 
     def __init__(
         self, C=1.0, *, kernel="rbf", gamma="scale", degree=3, coef0=0.0, nu=None, approach="lla", n_landmarks=None,
@@ -254,6 +253,7 @@ class NystromLogistic(ClassMachine, Probabilities):
     """
 
     _core_name = "logistic"
+    _files = ("logistic",)
     _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "C", "tol")
 
     def __init__(

@@ -71,6 +71,7 @@ class NystromPCA(LandmarkTransformer):
     """
 
     _core_name = "kpca"
+    _files = ("kpca",)
     _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "n_components", "center")
 
     def __init__(
@@ -106,7 +107,7 @@ class NystromPCA(LandmarkTransformer):
         -------
         self : object
         """
-        x, _, dtype = self._check_samples(X, reset=True)
+        x, _, dtype = self._check_samples(X, reset=True, least=2)
         if np.ndim(getattr(self, "landmarks", None)) == 2:
             raise ValueError("`landmarks` must be row numbers of X for principal components; NystromFeatures takes points")
         self._fit_core(Given(single=dtype == np.float32, x=x))
@@ -114,6 +115,7 @@ class NystromPCA(LandmarkTransformer):
         return self
 
     def _restore(self) -> None:
+        super()._restore()
         self.eigenvalues_ = self._model.array("variances") * self.report_["n_train"]
 
 
@@ -236,6 +238,7 @@ class NystromFeatures(LandmarkTransformer):
     """
 
     _core_name = "features"
+    _files = ("kpca",)
     _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS[1:])
 
     def __init__(
@@ -277,6 +280,7 @@ class NystromFeatures(LandmarkTransformer):
         return Given(single=given.single, x=given.x, z=points), None
 
     def _restore(self) -> None:
+        super()._restore()
         rows = self.report_["params"].get("landmark-rows")
         if rows is not None:
             self.landmark_indices_ = np.asarray(rows)
