@@ -42,7 +42,7 @@ class DirectedGraph:
 
         Parameters
         ----------
-        graph : networkx graph, igraph graph, sparse or square matrix, list or array of links
+        graph : networkx graph, igraph graph, sparse matrix, square array, list or array of links
             A link is (source, target) or (source, target, weight); in a matrix A it is A[source, target] != 0. An array
             of two or three columns is a list of links. Links of an undirected graph count in both directions.
         nodes : iterable, default=None
@@ -58,7 +58,7 @@ class DirectedGraph:
             names, links, directed = _of_networkx(graph) if hasattr(graph, "nodes") else _of_igraph(graph)
             links = links if directed else links + [(t, s, w) for s, t, w in links if s != t]
             return _named(names, links)
-        if is_sparse(graph) or (np.ndim(graph) == 2 and np.shape(graph)[1] not in (2, 3)):
+        if is_sparse(graph) or (isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] not in (2, 3)):
             return _of_matrix(graph)
         return _of_links(graph, nodes)
 

@@ -30,7 +30,7 @@ pub(crate) struct Parts<T> {
     z: Option<Samples<T>>,
     y: Option<Target>,
     weights: Option<Vec<f64>>,
-    row_ids: Option<Vec<String>>,
+    pub(crate) row_ids: Option<Vec<String>>,
     col_ids: Option<Vec<String>>,
     links: Option<(Vec<String>, Vec<(u32, u32, f64)>)>,
 }

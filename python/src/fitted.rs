@@ -1,6 +1,7 @@
 //! What was fitted, and what it can say.
 
 use crate::data::Parts;
+use crate::nodes;
 use crate::settings::Settings;
 use lopsided::archive::Archive;
 use lopsided::estimators::{Head, KernelPcaModel, Model, load_model};
@@ -105,14 +106,13 @@ impl<T: Scalar + Element> Fitted<T> {
 
     /// New samples; those of a graph are nodes with their links to nodes that the model knows.
     fn samples(&self, mut parts: Parts<T>, columns: bool, run: &Run) -> Result<Dataset<T>> {
-        match (self.frame(), parts.graph()?) {
-            (Some(frame), Some(graph)) => {
-                let (ids, samples, _) = if columns { frame.col_samples(&graph)? } else { frame.row_samples(&graph)? };
-                let samples = lopsided::Samples::Sparse(samples);
-                Ok(Dataset { row_ids: Some(ids), ..Dataset::new(samples) })
-            }
-            _ => parts.dataset(&mut Settings::new(Vec::new()), run),
-        }
+        let Some(frame) = self.frame() else { return parts.dataset(&mut Settings::new(Vec::new()), run) };
+        let (graph, ids) = (parts.graph()?, parts.row_ids.take().unwrap_or_default());
+        let nodes = nodes::of(frame, graph.as_ref(), ids)?;
+        Ok(match nodes.z {
+            Some(z) if columns => Dataset::new(z),
+            z => Dataset { z, ..nodes },
+        })
     }
 
     fn predictor(&self) -> Result<&dyn Model<T>> {
