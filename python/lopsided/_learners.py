@@ -20,6 +20,7 @@ class OnlineLearner(Estimator):
     """An estimator over a learner of the core."""
 
     keep_trials: int
+    _model: Any
     _renamed: dict[str, str] = {}
     _trials: list[Any] | None = None
 

@@ -142,13 +142,11 @@ def _stacked(x: Any, points: Any) -> Any:
     """Points below the samples, in the form of the samples."""
     if not isinstance(x, tuple):
         return np.concatenate([x, dense(points)])
-    if not isinstance(points, tuple):
-        from scipy.sparse import csr_array
-
-        points = samples(csr_array(points))[0]
-    width, indptr, indices, values = x
-    ends = np.concatenate([indptr, indptr[-1] + points[1][1:]])
-    return width, ends, np.concatenate([indices, points[2]]), np.concatenate([values, points[3]])
+    below, (width, indptr, indices, values) = dense(points), x
+    rows, cols = np.nonzero(below)
+    ends = indptr[-1] + np.cumsum(np.bincount(rows, minlength=len(below)))
+    indices = np.concatenate([indices, cols.astype(np.uint32)])
+    return width, np.concatenate([indptr, ends]), indices, np.concatenate([values, below[rows, cols]])
 
 
 def dense(points: Any) -> np.ndarray:

@@ -79,7 +79,7 @@ class NystromRidge(Machine, Regressor):
 
     _core_name = "krr"
     _files = ("krr",)
-    _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS)
+    _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS)
 
     def __init__(
         self, alpha=1.0, *, kernel="rbf", gamma=None, degree=3, coef0=1, approach="lla", n_landmarks=None,

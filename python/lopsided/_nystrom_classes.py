@@ -180,7 +180,7 @@ class NystromSVC(ClassMachine):
         """Probabilities of the classes, with `probability=True`: a function of X that returns a column for each class."""
         if not self.probability:
             raise AttributeError("predict_proba is not available when probability=False")
-        return functools.partial(Probabilities.predict_proba, self)
+        return functools.partial(Probabilities.predict_proba, self)  # type: ignore[arg-type]
 
     def _restore(self) -> None:
         super()._restore()

@@ -72,7 +72,7 @@ class NystromPCA(LandmarkTransformer):
 
     _core_name = "kpca"
     _files = ("kpca",)
-    _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "n_components", "center")
+    _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "n_components", "center")
 
     def __init__(
         self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, approach="lla",
@@ -108,7 +108,8 @@ class NystromPCA(LandmarkTransformer):
         self : object
         """
         x, _, dtype = self._check_samples(X, reset=True, least=2)
-        if np.ndim(getattr(self, "landmarks", None)) == 2:
+        landmarks: Any = getattr(self, "landmarks", None)
+        if landmarks is not None and len(np.shape(landmarks)) != 1:
             raise ValueError("`landmarks` must be row numbers of X for principal components; NystromFeatures takes points")
         self._fit_core(Given(single=dtype == np.float32, x=x))
         self._restore()
