@@ -47,7 +47,7 @@ class _Coupled:
     """Parameters of both machines with an asymmetric kernel."""
 
     _core_name = "ask-ls"
-    _core_settings = (*KERNEL, *COUPLED, "merge", *GRAPH)
+    _core_settings: tuple[str, ...] = (*KERNEL, *COUPLED, "merge", *GRAPH)
 
     def __init__(
         self, penalty=1.0, *, merge="stack", kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None,

@@ -132,7 +132,20 @@ class Estimator(Parameters, Tags, Callbacks):
         out._model = _core.Model.load(path)
         out.report_ = json.loads(out._model.report())
         out._restore()
+        out._take_params()
         return out
+
+    def _take_params(self) -> None:
+        """Sets the parameters that the model tells."""
+        told = dict(self.report_.get("params", {}))
+        kernel = self.report_.get("kernel")
+        if isinstance(kernel, dict):
+            told |= {"kernel": kernel["name"], **kernel["params"]}
+            told |= {"scaling": self.report_["scaling"], "center": self.report_["centered"]}
+        known = self._parameter_names()
+        for name, value in told.items():
+            if name.replace("-", "_") in known:
+                setattr(self, name.replace("-", "_"), value)
 
     def _restore(self) -> None:
         """Sets the attributes that follow from the model."""

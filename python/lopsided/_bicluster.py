@@ -82,7 +82,7 @@ class KernelBiclustering(Estimator):
     >>> import numpy as np
     >>> from lopsided import KernelBiclustering
     >>> X = np.kron(np.eye(2), np.ones((10, 6))) + 0.1 * np.random.default_rng(0).random((20, 12))
-    >>> model = KernelBiclustering(row_clusters=2, rank=4).fit(X)
+    >>> model = KernelBiclustering(row_clusters=2, rank=2, center=True).fit(X)
     >>> len(set(model.row_labels_[:10])), len(set(model.column_labels_[6:]))
     (1, 1)
     """

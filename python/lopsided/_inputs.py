@@ -95,9 +95,10 @@ def _sparse_parts(X: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
 
 def samples(X: Any, what: str = "X", least: int = 1) -> tuple[Any, tuple[int, int], np.dtype]:
     """Samples as the core takes them, their shape and their dtype."""
+    out: Any
     if is_sparse(X):
-        parts = _sparse_parts(X)
-        shape, dtype, out = X.shape, parts[3].dtype, parts
+        out = _sparse_parts(X)
+        shape, dtype = X.shape, out[3].dtype
     else:
         array = numbers_of(X, what)
         if array.ndim != 2:

@@ -14,6 +14,8 @@ from ._kernels import kernel_matrix
 class Supervised(Estimator):
     """Fitting to samples or to the nodes of a graph with a target, predicting of new ones."""
 
+    kernel: Any
+
     def _fit_target(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -37,7 +39,7 @@ class Supervised(Estimator):
 
     def _sample_given(self, X: Any) -> Given:
         parts, (self._n_samples, _), dtype = self._check_samples(X, reset=True, least=2)
-        if callable(getattr(self, "kernel", None)):
+        if callable(self.kernel):
             self._samples = X
             return Given(x=kernel_matrix(self.kernel, X, X))
         return Given(single=dtype == np.float32, x=parts)
