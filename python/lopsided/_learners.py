@@ -53,15 +53,15 @@ class OnlineLearner(Estimator):
                 self._model.learn(x, z, y, listener)
         finally:
             done = self._model.trials - before
-            self._keep(tuple(_first(part, done) for part in (x, z, y)))
+            self._keep((x, z, y), done)
             self._restore()
         return self
 
-    def _keep(self, trials: Any) -> None:
+    def _keep(self, trials: tuple[Any, Any, np.ndarray], count: int) -> None:
         if self._model.trials > self.keep_trials:
             self._trials = None
         if self._trials is not None:
-            self._trials.append(trials)
+            self._trials.append(tuple(_first(part, count) for part in trials))
 
     def _restore(self) -> None:
         self.report_ = json.loads(self._model.report())
@@ -85,14 +85,15 @@ class OnlineLearner(Estimator):
         Returns
         -------
         regret : dict or list of dict
-            With `trials`, `loss` of the learner, `comparator`, the loss of the best fixed matrix, `gap`, by which another
-            one may be better, `regret`, the difference of the losses, and `bound`, what the theory allows, None where it
-            says nothing.
+            With `trials`, `loss` of the learner, `comparator`, the loss of the best fixed matrix, `gap`, by which
+            another one may be better, `regret`, the difference of the losses, and `bound`, what the theory allows, None
+            where it says nothing.
         """
         model = self._fitted()
         if self._trials is None:
             raise ValueError(
-                f"the {self.n_trials_} trials are not known any more: `keep_trials` is {self.keep_trials}, and files have none"
+                f"the {self.n_trials_} trials are not known any more: `keep_trials` is {self.keep_trials}, and files have "
+                "none"
             )
         x, z, y = (_joined([trial[i] for trial in self._trials]) for i in range(3))
         points = [_regret_point(point) for point in json.loads(model.regret(x, z, y, curve))]

@@ -185,6 +185,7 @@ class NystromSVC(ClassMachine):
     def _restore(self) -> None:
         super()._restore()
         self.nu = self.report_["params"].get("nu")
+        self.probability = True  # the file may have them, and whoever asks is told
 
 
 class NystromLogistic(ClassMachine, Probabilities):

@@ -120,9 +120,8 @@ def test_a_precomputed_kernel_gives_the_same_machine():
 
 def test_machines_work_in_pipelines_and_searches():
     x, y = clusters(200)
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), NystromSVC(n_landmarks=40)), {"nystromsvc__C": [0.1, 10], "nystromsvc__kernel": ["rbf", "poly"]}
-    )
+    pipeline = make_pipeline(StandardScaler(), NystromSVC(n_landmarks=40))
+    search = GridSearchCV(pipeline, {"nystromsvc__C": [0.1, 10], "nystromsvc__kernel": ["rbf", "poly"]})
     assert search.fit(x, y).best_score_ > 0.8
     assert cross_val_score(make_pipeline(NystromFeatures(n_landmarks=50), LogisticRegression()), x, y).mean() > 0.8
     assert cross_val_score(NystromRidge(alpha=0.01, n_landmarks=100), X, Y).mean() > 0.8
@@ -137,7 +136,12 @@ def test_probabilities_are_there_when_asked_for():
 
 @pytest.mark.parametrize(
     "machine, y",
-    [(NystromRidge(landmarks=OWN), Y), (NystromSVC(n_landmarks=30), WORDS), (NystromLogistic(n_landmarks=30), Y > 0), (KernelRidge(), Y)],
+    [
+        (NystromRidge(landmarks=OWN), Y),
+        (NystromSVC(n_landmarks=30), WORDS),
+        (NystromLogistic(n_landmarks=30), Y > 0),
+        (KernelRidge(), Y),
+    ],
 )
 def test_pickles_and_files_predict_the_same_bits(tmp_path, machine, y):
     machine.fit(X, y)
@@ -165,12 +169,13 @@ def test_the_program_reads_our_files_and_we_read_its(tmp_path):
         np.savetxt(tmp_path / f"{name}.csv", table, delimiter=",", header="a,b,c,d,label", comments="", fmt="%.17g")
     ours = NystromRidge(alpha=0.1, gamma=0.2, n_landmarks=40, random_state=5).fit(X, Y)
     ours.save(tmp_path / "ours")
-    program("predict", tmp_path / "ours", tmp_path / "new.csv", "--out", tmp_path / "p.csv", "--target", "label", "--quiet")
+    options = ["--out", tmp_path / "p.csv", "--target", "label", "--quiet"]
+    program("predict", tmp_path / "ours", tmp_path / "new.csv", *options)
     with (tmp_path / "p.csv").open() as lines:
         predicted = np.array([float(row["prediction"]) for row in csv.DictReader(lines)])
     assert np.array_equal(predicted, ours.predict(NEW))
-    options = "--target label --kernel rbf --gamma 0.2 --approach lla --landmarks 40 --penalty 10 --seed 5 --quiet".split()
-    program("fit", "krr", tmp_path / "train.csv", *options, "--model", tmp_path / "theirs")
+    options = "--kernel rbf --gamma 0.2 --approach lla --landmarks 40 --penalty 10 --seed 5 --target label --quiet"
+    program("fit", "krr", tmp_path / "train.csv", *options.split(), "--model", tmp_path / "theirs")
     assert np.array_equal(NystromRidge.load(tmp_path / "theirs").predict(NEW), ours.predict(NEW))
 
 
