@@ -53,4 +53,4 @@ forward, backward = (machine.decision_function(features(some)) for some in (test
 print(f"their direction is right for {np.mean(forward > backward):.0%}")
 
 # %% Both sides as a picture.
-display = EmbeddingDisplay.from_estimator(model, components=(1, 2), labels=np.array(list("abcd"))[group][model.nodes_])
+display = EmbeddingDisplay.from_estimator(model, components=(2, 3), labels=np.array(list("abcd"))[group][model.nodes_])

@@ -33,6 +33,7 @@ __all__ = [
     "OnlinePairRegressor",
     "__version__",
     "kernels",
+    "learners",
     "samplers",
     "solvers",
 ]
@@ -51,3 +52,8 @@ def solvers() -> dict[str, str]:
 def samplers() -> dict[str, str]:
     """Samplers of landmarks by name, each with its method."""
     return {name: about for name, about, _ in _registry("samplers")}
+
+
+def learners() -> dict[str, str]:
+    """Online learners by name, each with its update."""
+    return {name: about for name, about, _ in _registry("learners")}

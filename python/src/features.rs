@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Most samples that the mean squares of the features are taken from.
 const LOOKED_AT: usize = 4096;
 
-/// x ↦ k(x, C)·A with AᵀK_mm·A = I, the features of \[NKM\] Algorithm 1; column samples are landmarks of the user's own.
+/// x ↦ k(x, C)·A with AᵀK_mm·A = I, the features of \[NKM\] Algorithm 1; column samples are the user's own landmarks.
 pub(crate) fn fit<T: Scalar>(mut settings: Settings, data: Dataset<T>, run: &Run) -> Result<KernelPcaModel<T>> {
     let svd = settings.svd::<T>(&Usual { gamma: Gamma::Median, gamma_factor: 1.0, rank: 1 }, true, 1)?;
     let mut approximation = Approximation::default();

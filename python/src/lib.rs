@@ -29,10 +29,10 @@ mod _core {
     use super::registry;
 }
 
-/// Names, descriptions and parameters of a family: `kernels`, `solvers`, `samplers` or `estimators`.
+/// Names, descriptions and parameters of a family: `kernels`, `solvers`, `samplers`, `learners` or `estimators`.
 #[pyfunction]
 fn registry(family: &str) -> PyResult<Vec<(String, String, Vec<String>)>> {
-    use lopsided::{estimators, kernel, landmarks, svd};
+    use lopsided::{estimators, kernel, landmarks, online, svd};
     let row = |name: &str, about: &str, params: &[&str]| {
         (name.to_string(), about.to_string(), params.iter().map(ToString::to_string).collect())
     };
@@ -40,11 +40,12 @@ fn registry(family: &str) -> PyResult<Vec<(String, String, Vec<String>)>> {
         "kernels" => kernel::kernels::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
         "solvers" => svd::solvers::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
         "samplers" => landmarks::samplers::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
+        "learners" => online::learners().iter().map(|e| row(e.name, e.about, e.params)).collect(),
         "estimators" => {
             estimators::estimators::<f64>().iter().map(|e| row(e.name, e.about, &e.settings.concat())).collect()
         }
         other => {
-            let allowed = "kernels, solvers, samplers or estimators";
+            let allowed = "kernels, solvers, samplers, learners or estimators";
             return Err(error::exception(lopsided::Error::param("family", other, allowed)));
         }
     })

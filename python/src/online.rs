@@ -67,7 +67,7 @@ impl Learner {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let (rows, y, state) = (Rows::of(&x, z.as_ref())?, y.as_array().to_vec(), Arc::clone(&self.0));
-        run(py, 0, progress.as_ref(), move |run| held(&state).learn(&rows.trials(&y)?, run))
+        run(py, 0, progress.as_ref(), move |run| held(&state).learn(&rows, &y, run))
     }
 
     /// tr(WᵀM) of every row.
@@ -155,12 +155,13 @@ impl State {
     }
 
     /// Labels are looked at before anything is learned; an interrupt leaves what was learned so far.
-    fn learn(&mut self, trials: &[Trial], run: &Run) -> Result<()> {
-        trials.iter().try_for_each(|trial| self.spec.loss.check_label(trial.label))?;
-        let total = trials.len() as u64;
-        for (done, trial) in trials.iter().enumerate() {
-            run.watch.report(Progress { stage: "trials", done: done as u64, total, residual: None })?;
-            let outcome = self.learner.update(&trial.instance, trial.label)?;
+    fn learn(&mut self, rows: &Rows, y: &[f64], run: &Run) -> Result<()> {
+        rows.check_labels(y)?;
+        y.iter().try_for_each(|&label| self.spec.loss.check_label(label))?;
+        let total = y.len() as u64;
+        for (at, &label) in y.iter().enumerate() {
+            run.watch.report(Progress { stage: "trials", done: at as u64, total, residual: None })?;
+            let outcome = self.learner.update(&rows.instance(at)?, label)?;
             self.history.note(self.learner.account());
             self.losses.push(outcome.loss);
         }
@@ -247,10 +248,15 @@ impl Rows {
         Instance::new(self.x.as_ref().select(&[i]), z, Vec::new())
     }
 
-    fn trials(&self, y: &[f64]) -> Result<Vec<Trial>> {
-        if y.len() != self.x.count() {
-            return Err(Error::shape("the number of labels", self.x.count(), y.len()));
+    fn check_labels(&self, y: &[f64]) -> Result<()> {
+        if y.len() == self.x.count() {
+            return Ok(());
         }
+        Err(Error::shape("the number of labels", self.x.count(), y.len()))
+    }
+
+    fn trials(&self, y: &[f64]) -> Result<Vec<Trial>> {
+        self.check_labels(y)?;
         y.iter().enumerate().map(|(i, &label)| Ok(Trial { instance: self.instance(i)?, label })).collect()
     }
 }
