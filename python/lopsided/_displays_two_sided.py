@@ -56,7 +56,10 @@ class EmbeddingDisplay:
         display : EmbeddingDisplay
         """
         rows = attribute(estimator, "row_vectors_", "an embedding of rows and columns")
-        titles = ("sources", "targets") if hasattr(estimator, "nodes_") else ("rows", "columns")
+        titles = ("rows", "columns")
+        if hasattr(estimator, "nodes_"):  # a row holds the links that arrive at a node, unless asked otherwise
+            titles = ("nodes as targets", "nodes as sources")
+            titles = titles[::-1] if estimator.links == "out" else titles
         return cls(rows, estimator.col_vectors_, titles=titles).plot(ax, components=components, labels=labels, **kwargs)
 
     def plot(

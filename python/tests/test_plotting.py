@@ -37,7 +37,9 @@ def test_spectra_show_the_values():
 def test_embeddings_have_a_panel_for_each_side():
     model = GraphEmbedding(rank=3).fit(LINKS)
     display = EmbeddingDisplay.from_estimator(model, components=(0, 2))
-    assert [panel.get_title() for panel in display.ax_] == ["sources", "targets"]
+    assert [panel.get_title() for panel in display.ax_] == ["nodes as targets", "nodes as sources"]
+    turned = EmbeddingDisplay.from_estimator(GraphEmbedding(rank=2, links="out").fit(LINKS))
+    assert turned.titles == ("nodes as sources", "nodes as targets")
     for panel, vectors in zip(display.ax_, (model.row_vectors_, model.col_vectors_)):
         assert np.allclose(panel.collections[0].get_offsets(), vectors[:, [0, 2]])
     with pytest.raises(ValueError, match="`components` is"):
