@@ -2,17 +2,14 @@
 
 use lopsided::samples::{Order, SharedRows};
 use lopsided::{Csr, MatRef, Samples, Scalar};
-use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
 use crate::error::exception;
 
 /// Width, row pointers, columns and values of compressed sparse rows.
-type SparseParts<'py, T> =
-    (usize, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, T>);
+type SparseParts<'py, T> = (usize, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, T>);
 
 /// The memory of an array, which lives as long as this does.
 struct Held<T> {

@@ -21,8 +21,10 @@ pub(crate) struct Given<'py> {
 }
 
 /// Node names, sources, targets, weights.
-type Links<'py> =
-    (Vec<String>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
+type Links<'py> = (Vec<String>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
+
+/// Node names, and links between their positions.
+type NamedLinks = (Vec<String>, Vec<(u32, u32, f64)>);
 
 /// The same without Python.
 pub(crate) struct Parts<T> {
@@ -32,7 +34,7 @@ pub(crate) struct Parts<T> {
     weights: Option<Vec<f64>>,
     pub(crate) row_ids: Option<Vec<String>>,
     col_ids: Option<Vec<String>>,
-    links: Option<(Vec<String>, Vec<(u32, u32, f64)>)>,
+    links: Option<NamedLinks>,
 }
 
 impl<T: Scalar + Element> Parts<T> {

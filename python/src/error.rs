@@ -33,5 +33,7 @@ fn singular(py: Python<'_>, text: &str) -> PyErr {
 }
 
 fn clone(error: &std::io::Error) -> std::io::Error {
-    error.raw_os_error().map_or_else(|| std::io::Error::new(error.kind(), error.to_string()), std::io::Error::from_raw_os_error)
+    error
+        .raw_os_error()
+        .map_or_else(|| std::io::Error::new(error.kind(), error.to_string()), std::io::Error::from_raw_os_error)
 }

@@ -6,7 +6,7 @@ use crate::fitted::Fitted;
 use crate::settings::{Settings, Usual};
 use lopsided::estimators::{Approximation, KernelPca, KernelPcaModel, Model, Recipe, estimators};
 use lopsided::kernel::Gamma;
-use lopsided::{Biclustering, Compat, Compatibility, Dataset, Error, KernelSvd, KernelSvdModel, Result, Run, Scalar};
+use lopsided::{Biclustering, Compat, Compatibility, Dataset, Error, KernelSvdModel, Result, Run, Scalar};
 use numpy::Element;
 
 /// Fits `embed`, `bicluster`, `kpca` or an estimator of the list.
@@ -36,17 +36,11 @@ pub(crate) fn fit<T: Scalar + Element>(
 
 fn embed<T: Scalar>(mut settings: Settings, data: Dataset<T>, run: &Run) -> Result<KernelSvdModel<T>> {
     let usual = Usual { gamma: Gamma::Scale, gamma_factor: 1.0, rank: 16 };
-    let most = data.x.count().min(data.cols().count()).max(1);
-    let svd = settings.svd::<T>(&usual, false, most)?;
-    let svd = if svd.kernel.name == "precomputed" { capped(svd, &data) } else { svd };
+    // A matrix that is G itself has as many columns as its rows are wide.
+    let columns = if settings.is("kernel", "precomputed") { data.x.width() } else { data.cols().count() };
+    let svd = settings.svd::<T>(&usual, false, data.x.count().min(columns).max(1))?;
     nothing_left(settings)?;
     svd.fit(data, run)
-}
-
-/// A matrix that is G itself has as many columns as its rows are wide.
-fn capped<T: Scalar>(svd: KernelSvd, data: &Dataset<T>) -> KernelSvd {
-    let rank = if svd.rank == data.x.count().min(16) { svd.rank.min(data.x.width()).max(1) } else { svd.rank };
-    KernelSvd { rank, ..svd }
 }
 
 fn bicluster<T: Scalar + Element>(mut settings: Settings, parts: Parts<T>, run: &Run) -> Result<Fitted<T>> {

@@ -93,7 +93,13 @@ impl Model {
 
     /// Places new samples: rows, or columns if `columns` is true.
     #[pyo3(signature = (given, columns = false, seed = 0))]
-    fn transform<'py>(&self, py: Python<'py>, given: Given<'py>, columns: bool, seed: u64) -> PyResult<Bound<'py, PyAny>> {
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        given: Given<'py>,
+        columns: bool,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
         either!(self, fitted => {
             let (fitted, parts) = (Arc::clone(fitted), Parts::of(given)?);
             let placed = run(py, seed, None, move |run| fitted.transform(parts, columns, run))?;
@@ -105,7 +111,7 @@ impl Model {
     #[pyo3(signature = (given, seed = 0))]
     fn decision<'py>(&self, py: Python<'py>, given: Given<'py>, seed: u64) -> PyResult<Bound<'py, PyAny>> {
         either!(self, fitted => {
-            let found = predicted(py, fitted, given, seed, |fitted, parts, run| fitted.decision(parts, run))?;
+            let found = predicted(py, fitted, given, seed, Fitted::decision)?;
             matrix(py, found.as_ref())
         })
     }
@@ -114,7 +120,7 @@ impl Model {
     #[pyo3(signature = (given, seed = 0))]
     fn probabilities<'py>(&self, py: Python<'py>, given: Given<'py>, seed: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
         either!(self, fitted => {
-            let found = predicted(py, fitted, given, seed, |fitted, parts, run| fitted.probabilities(parts, run))?;
+            let found = predicted(py, fitted, given, seed, Fitted::probabilities)?;
             found.map(|found| matrix(py, found.as_ref())).transpose()
         })
     }

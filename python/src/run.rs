@@ -43,7 +43,9 @@ pub(crate) fn run<R: Send + 'static>(
         (answer, receiver) = py.detach(move || wait(receiver, TICK));
         match answer {
             Ok(answer) => return finished(answer),
-            Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the work ended without a result")),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the work ended without a result"));
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         if let Err(signal) = py.check_signals().and_then(|()| tell(progress, &latest)) {

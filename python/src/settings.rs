@@ -3,7 +3,9 @@
 use lopsided::estimators::{Point, Recipe, estimators};
 use lopsided::kernel::{Gamma, KernelSpec, kernels};
 use lopsided::registry::Params;
-use lopsided::{Compatibility, Dataset, Error, Graph, GraphRule, KernelSvd, Links, Result, Run, Scalar, landmarks, svd};
+use lopsided::{
+    Compatibility, Dataset, Error, Graph, GraphRule, KernelSvd, Links, Result, Run, Scalar, landmarks, svd,
+};
 use std::str::FromStr;
 
 /// Parameters of kernels besides gamma.
@@ -32,6 +34,11 @@ impl Settings {
     /// What is left.
     pub(crate) fn rest(self) -> Point {
         self.0
+    }
+
+    /// Whether a setting has this value.
+    pub(crate) fn is(&self, name: &str, value: &str) -> bool {
+        self.0.iter().any(|(known, given)| known == name && given == value)
     }
 
     pub(crate) fn take(&mut self, name: &str) -> Option<String> {
