@@ -6,6 +6,7 @@ mod error;
 mod features;
 mod fit;
 mod fitted;
+mod learner_spec;
 mod model;
 mod nodes;
 mod online;

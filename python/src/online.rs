@@ -2,12 +2,12 @@
 
 use crate::convert::{matrix, samples, vector};
 use crate::error::exception;
+use crate::learner_spec::spec;
 use crate::run::run;
 use crate::settings::Settings;
 use lopsided::archive::Archive;
-use lopsided::kernel::KernelSpec;
 use lopsided::lowrank::{Anchors, KernelFunctions};
-use lopsided::online::{Budget, History, Instance, LearnerSpec, OnlineLearner, StepSize, Trial, Tuning, learner_entry};
+use lopsided::online::{History, Instance, LearnerSpec, OnlineLearner, Trial};
 use lopsided::{Error, Mat, Progress, Result, Run, Samples, SamplesRef};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -259,50 +259,4 @@ impl Rows {
         self.check_labels(y)?;
         y.iter().enumerate().map(|(i, &label)| Ok(Trial { instance: self.instance(i)?, label })).collect()
     }
-}
-
-/// The learner that the settings ask for, with the names of the command line.
-fn spec(name: &str, mut settings: Settings) -> Result<LearnerSpec> {
-    learner_entry(name)?;
-    let mut spec = LearnerSpec::new(name);
-    if let Some(loss) = settings.take("loss") {
-        spec.loss = loss.parse()?;
-    }
-    for param in ["radius", "power", "components", "dimension"] {
-        spec = number(&mut settings, param)?.map_or(spec.clone(), |value| spec.with(param, value));
-    }
-    spec.left = kernel(&mut settings, "")?.unwrap_or(spec.left);
-    spec.right = kernel(&mut settings, "right-")?;
-    spec.normalize = settings.flag("normalize")?.unwrap_or(false);
-    let removal = settings.take("removal").map(|text| text.parse()).transpose()?.unwrap_or_default();
-    spec.budget = settings.count("budget")?.map(|size| Budget { size, removal });
-    spec.step = step(&mut settings)?;
-    settings
-        .rest()
-        .first()
-        .map_or(Ok(spec), |(name, value)| Err(Error::param(name, value, "left out for this learner")))
-}
-
-fn kernel(settings: &mut Settings, side: &str) -> Result<Option<KernelSpec>> {
-    let Some(name) = settings.take(&format!("{side}kernel")) else { return Ok(None) };
-    let mut spec = KernelSpec::new(&name);
-    for param in ["gamma", "degree", "coef0"] {
-        spec = number(settings, &format!("{side}{param}"))?.map_or(spec.clone(), |value| spec.with(param, value));
-    }
-    Ok(Some(spec))
-}
-
-fn step(settings: &mut Settings) -> Result<StepSize> {
-    let horizon = settings.count("horizon")?.map(|trials| trials as u64);
-    let usual = if horizon.is_some() { "tuned" } else { "decreasing" };
-    let rule = settings.take("steps").unwrap_or_else(|| usual.into());
-    let size = number(settings, "step")?.unwrap_or(1.0);
-    let comparator = number(settings, "expected-loss")?;
-    let (rank, instance_rank) = (settings.count("expected-rank")?, None);
-    StepSize::named(&rule, Some(size), horizon.map(|trials| Tuning { trials, comparator, rank, instance_rank }))
-}
-
-fn number(settings: &mut Settings, name: &str) -> Result<Option<f64>> {
-    let parse = |text: String| text.parse().map_err(|_| Error::param(name, &text, "a number"));
-    settings.take(name).map(parse).transpose()
 }

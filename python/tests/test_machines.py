@@ -179,6 +179,15 @@ def test_the_program_reads_our_files_and_we_read_its(tmp_path):
     assert np.array_equal(NystromRidge.load(tmp_path / "theirs").predict(NEW), ours.predict(NEW))
 
 
+@needs_program
+def test_the_program_transforms_with_our_features(tmp_path):
+    features = NystromFeatures(gamma=0.2, landmarks=X[OWN]).fit(X)
+    features.save(tmp_path / "model")
+    np.save(tmp_path / "new.npy", NEW)
+    program("transform", tmp_path / "model", "--rows", tmp_path / "new.npy", "--out", tmp_path / "out.npy", "--quiet")
+    assert np.array_equal(np.load(tmp_path / "out.npy"), features.transform(NEW))
+
+
 def test_single_precision_stays_single():
     features = NystromFeatures(n_landmarks=20).fit(X.astype(np.float32)).transform(NEW.astype(np.float32))
     assert features.dtype == np.float32
