@@ -9,7 +9,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit agreement deny
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit python wheel deny
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
@@ -17,7 +17,7 @@ help: ## list the verbs
 demo: build ## build the program and run its built-in example
 	$(TARGET_DIR)/release/lopsided demo $(ARGS)
 
-test: tools fmt clippy unit agreement doc ## formatting, lints, all tests, documentation; what CI runs
+test: tools fmt clippy unit python doc ## formatting, lints, all tests, documentation; what CI runs
 
 check: test deny size ## test, plus licences of the dependencies and the size table
 
@@ -68,11 +68,18 @@ unit: tools
 	$(CARGO) test --workspace --locked
 	@if [ -z "$$LOPSIDED_DATA" ]; then echo "real-data tests: skipped, LOPSIDED_DATA is not set"; fi
 
-# The tests in Python, against scikit-learn, in an environment of their own; `unit` has built the program.
-agreement: unit
-	@if [ -x .venv/bin/pytest ] || { $(PYTHON) -m venv .venv && .venv/bin/pip install -q -r python/tests/requirements.txt; }; then \
-		echo ".venv/bin/pytest -q python/tests"; LOPSIDED_BIN=$(TARGET_DIR)/debug/lopsided .venv/bin/pytest -q python/tests; \
-	else echo "tests in Python: skipped, scikit-learn cannot be installed"; fi
+# The Python package in a fresh environment, from the extension module that `unit` has built.
+python: unit
+	@rm -rf .venv $(TARGET_DIR)/wheel
+	@if $(PYTHON) -m venv .venv && .venv/bin/pip install -q -r python/tests/requirements.txt; then \
+		module=$$(ls -t $(TARGET_DIR)/debug/{,deps/}{lib,}_core.{so,dylib,dll} 2>/dev/null | head -1); \
+		.venv/bin/pip install -q --no-deps "$$($(PYTHON) python/assemble.py "$$module" $(TARGET_DIR)/wheel)" && \
+		echo ".venv/bin/pytest -q python/tests" && \
+		LOPSIDED_BIN=$(TARGET_DIR)/debug/lopsided .venv/bin/pytest -q python/tests; \
+	else echo "tests in Python: skipped, their packages cannot be installed"; fi
+
+wheel: tools ## the Python package as a wheel for others, in target/wheels
+	cd python && maturin build --release --locked
 
 # Advisories need the network and are therefore not part of the check.
 deny: tools

@@ -54,10 +54,7 @@ struct Array {
 impl Archive {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let mut meta = self.meta.clone();
-        meta.insert("format".into(), FORMAT.into());
-        meta.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-        let (header, arrays) = self.header(&Value::Object(meta).to_string());
+        let (header, arrays) = self.header();
         file::write_atomically(path, |out| {
             let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|e| Error::io(path, e));
             write(&(header.len() as u64).to_le_bytes())?;
@@ -66,10 +63,24 @@ impl Archive {
         })
     }
 
+    /// The bytes that [`Archive::save`] writes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (header, arrays) = self.header();
+        let mut out = Vec::with_capacity(8 + header.len() + self.bytes() as usize);
+        out.extend((header.len() as u64).to_le_bytes());
+        out.extend(header.as_bytes());
+        arrays.iter().for_each(|array| out.extend(&array.bytes));
+        out
+    }
+
     /// The safetensors header and the arrays in the order of the file, widest numbers first so that all are aligned.
     ///
     /// Written here and not by the safetensors crate, which copies all arrays or makes a temporary file of its own.
-    fn header(&self, meta: &str) -> (String, Vec<&Array>) {
+    fn header(&self) -> (String, Vec<&Array>) {
+        let mut meta = self.meta.clone();
+        meta.insert("format".into(), FORMAT.into());
+        meta.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+        let meta = Value::Object(meta).to_string();
         let mut arrays: Vec<(&String, &Array)> = self.arrays.iter().collect();
         arrays.sort_by_key(|(_, array)| std::cmp::Reverse(array.dtype));
         let mut header = Map::from_iter([("__metadata__".to_string(), json!({ KEY: meta }))]);
@@ -91,10 +102,18 @@ impl Archive {
     /// [`Error::Archive`] for a file that is damaged, not ours, or of a newer format.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        let path = path.display().to_string();
+        Archive::from_bytes(&bytes, &path.display().to_string())
+    }
+
+    /// Reads the bytes of a file; `path` names it in messages.
+    ///
+    /// # Errors
+    /// Those of [`Archive::load`].
+    pub fn from_bytes(bytes: &[u8], path: &str) -> Result<Self> {
+        let path = path.to_string();
         let fail = |reason: String| Error::Archive { path: path.clone(), reason };
         let damaged = |e| fail(format!("is not a complete model file ({e})"));
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
         let json = header.metadata().as_ref().and_then(|m| m.get(KEY));
         let json = json.ok_or_else(|| fail("is a safetensors file but not a lopsided model".into()))?;
         let meta: Map<String, Value> =
@@ -108,7 +127,7 @@ impl Archive {
             }
             None => return Err(fail("has no format number".into())),
         }
-        let tensors = SafeTensors::deserialize(&bytes).map_err(damaged)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
         let arrays = tensors
             .iter()
             .map(|(name, t)| {
@@ -290,6 +309,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("model");
         sample().save(&path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), sample().to_bytes());
         let back = Archive::load(&path).unwrap();
         assert_eq!(back.arrays, sample().arrays);
         assert_eq!(back.matrix::<f32>("m").unwrap()[(1, 2)], 5.0);

@@ -173,10 +173,10 @@ impl<T: Scalar> AskLsModel<T> {
 }
 
 fn is_symmetric<T: Scalar>(k: &Samples<T>) -> bool {
-    match k {
-        Samples::Sparse(k) => k.parts() == k.transpose().parts(),
-        Samples::Dense(k) => k.as_ref() == k.transpose(),
-        Samples::Shared(k) => k.as_ref() == k.as_ref().transpose(),
+    match (k, k.as_ref()) {
+        (Samples::Sparse(k), _) => k.parts() == k.transpose().parts(),
+        (_, SamplesRef::Dense(k)) => k.nrows() == k.ncols() && k == k.transpose(),
+        _ => false,
     }
 }
 

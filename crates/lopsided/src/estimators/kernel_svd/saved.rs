@@ -153,19 +153,17 @@ pub(in crate::estimators) fn take_data<T: Scalar>(archive: &Archive) -> Result<D
 
 /// How the column samples are kept in the file.
 fn columns<T: Scalar>(data: &Dataset<T>) -> Columns {
-    match &data.z {
-        None => Columns::SameAsRows,
-        Some(z) if is_transpose(&data.x, z) => Columns::TransposeOfRows,
-        Some(_) => Columns::Given,
+    match (&data.x, &data.z) {
+        (_, None) => Columns::SameAsRows,
+        (Samples::Sparse(x), Some(Samples::Sparse(z))) if x.transpose() == *z => Columns::TransposeOfRows,
+        (x, Some(z)) if is_transpose(x.as_ref(), z.as_ref()) => Columns::TransposeOfRows,
+        _ => Columns::Given,
     }
 }
 
-fn is_transpose<T: Scalar>(x: &Samples<T>, z: &Samples<T>) -> bool {
-    match (x.as_ref(), z.as_ref()) {
-        (SamplesRef::Dense(x), SamplesRef::Dense(z)) => x.transpose().shape() == z.shape() && x.transpose() == z,
-        (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) => x.to_owned().transpose() == z.to_owned(),
-        _ => false,
-    }
+fn is_transpose<T: Scalar>(x: SamplesRef<'_, T>, z: SamplesRef<'_, T>) -> bool {
+    let (SamplesRef::Dense(x), SamplesRef::Dense(z)) = (x, z) else { return false };
+    (x.nrows(), x.ncols()) == (z.ncols(), z.nrows()) && x.transpose() == z
 }
 
 /// How a model file keeps the column samples.

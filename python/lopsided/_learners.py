@@ -1,0 +1,150 @@
+"""What online estimators share: trials, their losses, regret, checkpoints."""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._base import Estimator, text
+from ._machines import dense, parameters_of
+from ._progress import progress
+
+KERNELS = ("kernel", "gamma", "degree", "coef0", "right_kernel", "right_gamma", "right_degree", "right_coef0")
+STEPS = ("steps", "step", "horizon", "expected_loss", "expected_rank")
+BOUNDS = ("normalize", "budget", "removal")
+
+
+class OnlineLearner(Estimator):
+    """An estimator over a learner of the core."""
+
+    keep_trials: int
+    _model: Any
+    _renamed: dict[str, str] = {}
+    _trials: list[Any] | None = None
+
+    def _learner_settings(self, width: int, right_width: int | None) -> list[tuple[str, str]]:
+        values = {name: getattr(self, name, None) for name in self._core_settings}
+        for side, of in (("", width), ("right_", right_width or width)):
+            kernel = values.get(f"{side}kernel")
+            known = parameters_of(kernel) if kernel is not None else ()
+            for name in ("gamma", "degree", "coef0"):
+                if known is not None and name not in known:
+                    values.pop(f"{side}{name}", None)
+            if known and "gamma" in known and values.get(f"{side}gamma") is None:
+                values[f"{side}gamma"] = 1.0 / of
+        pairs = ((self._renamed.get(name, name), value) for name, value in values.items() if value is not None)
+        return [(name.replace("_", "-"), text(value)) for name, value in pairs]
+
+    def _start(self, width: int, right_width: int | None = None) -> None:
+        name = getattr(self, "learner", self._core_name)
+        try:
+            self._model = _core.Learner(name, self._learner_settings(width, right_width))
+        except ValueError as error:
+            raise ValueError(str(error).replace("`components`", "`n_components`")) from None
+        self._trials = []
+
+    def _learn(self, x: Any, z: Any, y: np.ndarray) -> Any:
+        """All trials in order; an interrupt leaves what was learned so far."""
+        before = self._model.trials
+        try:
+            with progress(self) as listener:
+                self._model.learn(x, z, y, listener)
+        finally:
+            done = self._model.trials - before
+            self._keep((x, z, y), done)
+            self._restore()
+        return self
+
+    def _keep(self, trials: tuple[Any, Any, np.ndarray], count: int) -> None:
+        if self._model.trials > self.keep_trials:
+            self._trials = None
+        if self._trials is not None:
+            self._trials.append(tuple(_first(part, count) for part in trials))
+
+    def _restore(self) -> None:
+        self.report_ = json.loads(self._model.report())
+        self.n_trials_ = self.n_iter_ = self._model.trials
+        self.losses_ = self._model.losses()
+
+    @property
+    def cumulative_loss_(self) -> float:
+        """Sum of the losses of all trials."""
+        self._fitted()
+        return self.report_["account"]["cumulative_loss"]
+
+    def regret(self, *, curve: bool = False) -> Any:
+        """Compare the losses with those of the best fixed matrix in hindsight.
+
+        Parameters
+        ----------
+        curve : bool, default=False
+            Also after 1, 2, 3, 4, 6, 8, 12, … trials.
+
+        Returns
+        -------
+        regret : dict or list of dict
+            With `trials`, `loss` of the learner, `comparator`, the loss of the best fixed matrix, `gap`, by which
+            another one may be better, `regret`, the difference of the losses, and `bound`, what the theory allows, None
+            where it says nothing.
+        """
+        model = self._fitted()
+        if self._trials is None:
+            raise ValueError(
+                f"the {self.n_trials_} trials are not known any more: `keep_trials` is {self.keep_trials}, and files have "
+                "none"
+            )
+        x, z, y = (_joined([trial[i] for trial in self._trials]) for i in range(3))
+        points = [_regret_point(point) for point in json.loads(model.regret(x, z, y, curve))]
+        return points if curve else points[-1]
+
+    @classmethod
+    def load(cls, path: Any) -> Any:
+        """Read a checkpoint written by `save` or by the program `lopsided online`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        estimator : object
+            A learner that goes on where the checkpoint was made. It has the defaults as parameters; what it learns with is
+            in `report_`.
+        """
+        out = cls()
+        out._model = _core.Learner.load(path)
+        out._trials = None
+        out._restore()
+        out._check_file()
+        return out
+
+    def _check_file(self) -> None:
+        """Refuses checkpoints of other learners."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        model = state.get("_model")
+        self.__dict__.update(state)
+        if isinstance(model, bytes):
+            self._model = _core.Learner.from_bytes(model)
+
+
+def _first(part: Any, count: int) -> Any:
+    """A copy of the first samples: whoever passes them may write to their memory afterwards."""
+    if isinstance(part, tuple):
+        end = part[1][count]
+        return part[0], part[1][: count + 1].copy(), part[2][:end].copy(), part[3][:end].copy()
+    return None if part is None else part[:count].copy()
+
+
+def _joined(parts: list[Any]) -> Any:
+    if len(parts) == 1 or parts[0] is None:
+        return parts[0]
+    return np.concatenate([dense(part) for part in parts])
+
+
+def _regret_point(point: dict[str, Any]) -> dict[str, Any]:
+    names = {"cumulative_loss": "loss", "comparator_loss": "comparator"}
+    return {names.get(name, name): value for name, value in point.items()}

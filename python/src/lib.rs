@@ -1,0 +1,53 @@
+//! The module `lopsided._core`: arrays in, models out. Everything that a user sees is Python over this.
+
+mod convert;
+mod data;
+mod error;
+mod features;
+mod fit;
+mod fitted;
+mod learner_spec;
+mod model;
+mod nodes;
+mod online;
+mod run;
+mod settings;
+
+use pyo3::prelude::*;
+
+// The interpreter lock stays declared as used: nothing here has been tested on a free-threaded build.
+#[pymodule(gil_used = true)]
+mod _core {
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::model::fit_model;
+    #[pymodule_export]
+    use super::online::Learner;
+    #[pymodule_export]
+    use super::registry;
+}
+
+/// Names, descriptions and parameters of a family: `kernels`, `solvers`, `samplers`, `learners` or `estimators`.
+#[pyfunction]
+fn registry(family: &str) -> PyResult<Vec<(String, String, Vec<String>)>> {
+    use lopsided::{estimators, kernel, landmarks, online, svd};
+    let row = |name: &str, about: &str, params: &[&str]| {
+        (name.to_string(), about.to_string(), params.iter().map(ToString::to_string).collect())
+    };
+    Ok(match family {
+        "kernels" => kernel::kernels::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
+        "solvers" => svd::solvers::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
+        "samplers" => landmarks::samplers::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
+        "learners" => online::learners().iter().map(|e| row(e.name, e.about, e.params)).collect(),
+        "estimators" => {
+            estimators::estimators::<f64>().iter().map(|e| row(e.name, e.about, &e.settings.concat())).collect()
+        }
+        other => {
+            let allowed = "kernels, solvers, samplers, learners or estimators";
+            return Err(error::exception(lopsided::Error::param("family", other, allowed)));
+        }
+    })
+}

@@ -1,0 +1,180 @@
+//! Fitted models as Python sees them.
+
+use crate::convert::{matrix, vector};
+use crate::data::{Given, Parts};
+use crate::error::exception;
+use crate::fit;
+use crate::fitted::{Array, Fitted};
+use crate::run::run;
+use crate::settings::Settings;
+use lopsided::archive::Archive;
+use lopsided::{Result, Run, Scalar};
+use numpy::Element;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A fitted model.
+#[pyclass(frozen, module = "lopsided._core")]
+pub(crate) struct Model(Inner);
+
+/// In the precision of its samples.
+enum Inner {
+    Double(Arc<Fitted<f64>>),
+    Single(Arc<Fitted<f32>>),
+}
+
+/// The same expression in both precisions.
+macro_rules! either {
+    ($model:expr, $fitted:ident => $value:expr) => {
+        match &$model.0 {
+            Inner::Double($fitted) => $value,
+            Inner::Single($fitted) => $value,
+        }
+    };
+}
+
+/// Fits `embed`, `bicluster`, `kpca` or an estimator of the list to the attributes of `given`.
+#[pyfunction]
+#[pyo3(name = "fit", signature = (estimator, settings, given, seed = 0, progress = None))]
+pub(crate) fn fit_model(
+    py: Python<'_>,
+    estimator: String,
+    settings: Vec<(String, String)>,
+    given: Given<'_>,
+    seed: u64,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let settings = Settings::new(settings);
+    let progress = progress.as_ref();
+    Ok(Model(if given.single {
+        let parts = Parts::of(given)?;
+        Inner::Single(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
+    } else {
+        let parts = Parts::of(given)?;
+        Inner::Double(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
+    }))
+}
+
+#[pymethods]
+impl Model {
+    /// Name of the estimator in model files.
+    #[getter]
+    fn name(&self) -> String {
+        either!(self, fitted => fitted.name())
+    }
+
+    /// Whether it computes in single precision.
+    #[getter]
+    fn single(&self) -> bool {
+        matches!(self.0, Inner::Single(_))
+    }
+
+    /// How the fit went and what was found from the data, as JSON.
+    fn report(&self) -> String {
+        either!(self, fitted => fitted.report().to_string())
+    }
+
+    /// Names of the classes; none for a model of values.
+    fn classes(&self) -> Vec<String> {
+        either!(self, fitted => fitted.classes())
+    }
+
+    /// Names of the nodes of the graph it was fitted with, where it was one.
+    fn nodes(&self) -> Option<Vec<String>> {
+        either!(self, fitted => fitted.frame().map(|frame| frame.ids.clone()))
+    }
+
+    /// One of the model's arrays.
+    fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        either!(self, fitted => array(py, fitted, name))
+    }
+
+    /// Places new samples: rows, or columns if `columns` is true.
+    #[pyo3(signature = (given, columns = false, seed = 0))]
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        given: Given<'py>,
+        columns: bool,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        either!(self, fitted => {
+            let (fitted, parts) = (Arc::clone(fitted), Parts::of(given)?);
+            let placed = run(py, seed, None, move |run| fitted.transform(parts, columns, run))?;
+            matrix(py, placed.as_ref())
+        })
+    }
+
+    /// A row of decision values for each sample.
+    #[pyo3(signature = (given, seed = 0))]
+    fn decision<'py>(&self, py: Python<'py>, given: Given<'py>, seed: u64) -> PyResult<Bound<'py, PyAny>> {
+        either!(self, fitted => {
+            let found = predicted(py, fitted, given, seed, Fitted::decision)?;
+            matrix(py, found.as_ref())
+        })
+    }
+
+    /// A row of class probabilities for each sample; `None` for a model without.
+    #[pyo3(signature = (given, seed = 0))]
+    fn probabilities<'py>(&self, py: Python<'py>, given: Given<'py>, seed: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
+        either!(self, fitted => {
+            let found = predicted(py, fitted, given, seed, Fitted::probabilities)?;
+            found.map(|found| matrix(py, found.as_ref())).transpose()
+        })
+    }
+
+    /// Writes the model file that the command line reads.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        either!(self, fitted => py.detach(|| fitted.archive().save(&path)).map_err(exception))
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = either!(self, fitted => py.detach(|| fitted.archive().to_bytes()));
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Reads a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| Archive::load(&path).and_then(|archive| from_archive(&archive))).map_err(exception)
+    }
+
+    /// Reads the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let read = || Archive::from_bytes(bytes, "the model").and_then(|archive| from_archive(&archive));
+        py.detach(read).map_err(exception)
+    }
+}
+
+fn from_archive(archive: &Archive) -> Result<Model> {
+    match archive.field::<String>("precision")?.as_str() {
+        "f64" => Ok(Model(Inner::Double(Arc::new(Fitted::from_archive(archive)?)))),
+        "f32" => Ok(Model(Inner::Single(Arc::new(Fitted::from_archive(archive)?)))),
+        other => Err(archive.error(format!("has the unknown precision `{other}`"))),
+    }
+}
+
+/// Something that a model says about samples.
+fn predicted<T: Scalar + Element, R: Send + 'static>(
+    py: Python<'_>,
+    fitted: &Arc<Fitted<T>>,
+    given: Given<'_>,
+    seed: u64,
+    ask: fn(&Fitted<T>, Parts<T>, &Run) -> Result<R>,
+) -> PyResult<R> {
+    let (fitted, parts) = (Arc::clone(fitted), Parts::of(given)?);
+    run(py, seed, None, move |run| ask(&fitted, parts, run))
+}
+
+fn array<'py, T: Scalar + Element>(py: Python<'py>, fitted: &Fitted<T>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match fitted.array(name).map_err(exception)? {
+        Array::Matrix(m) => matrix(py, m.as_ref())?,
+        Array::Vector(v) => vector(py, &v),
+        Array::Doubles(v) => vector(py, &v),
+        Array::Codes(v) => vector(py, &v),
+    })
+}

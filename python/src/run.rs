@@ -1,0 +1,97 @@
+//! One door for all work: without the interpreter lock, on threads of our own, and with an ear for Ctrl-C.
+
+use crate::error::exception;
+use lopsided::{Progress, Result, Run, Watch};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Between two looks for signals and progress.
+const TICK: Duration = Duration::from_millis(50);
+/// How long cancelled work has to end; later it ends unheard.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// As much stack as a main thread has.
+const STACK: usize = 8 << 20;
+
+type Answer<R> = std::thread::Result<Result<R>>;
+type Latest = Arc<Mutex<Option<Progress>>>;
+
+/// The threads and the process they belong to: a forked child has none of its parent's threads.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// The result of some work; `progress` hears `(stage, done, total, residual)` now and then.
+pub(crate) fn run<R: Send + 'static>(
+    py: Python<'_>,
+    seed: u64,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Run) -> Result<R> + Send + 'static,
+) -> PyResult<R> {
+    let latest = Latest::default();
+    let watch = if progress.is_some() { listening(&latest) } else { Watch::default() };
+    let run = Run { seed, watch: watch.clone() };
+    let (sender, mut receiver) = channel::<Answer<R>>();
+    pool()?.spawn(move || {
+        // Nobody listens any more after an interrupt.
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&run))));
+    });
+    loop {
+        let answer;
+        (answer, receiver) = py.detach(move || wait(receiver, TICK));
+        match answer {
+            Ok(answer) => return finished(answer),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the work ended without a result"));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(signal) = py.check_signals().and_then(|()| tell(progress, &latest)) {
+            watch.cancel();
+            py.detach(move || drop(wait(receiver, PATIENCE)));
+            return Err(signal);
+        }
+    }
+}
+
+fn wait<R>(receiver: Receiver<R>, time: Duration) -> (std::result::Result<R, RecvTimeoutError>, Receiver<R>) {
+    (receiver.recv_timeout(time), receiver)
+}
+
+fn finished<R>(answer: Answer<R>) -> PyResult<R> {
+    match answer {
+        Ok(result) => result.map_err(exception),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+            Err(PyRuntimeError::new_err(format!("a bug in lopsided, please report it: {text}")))
+        }
+    }
+}
+
+fn listening(latest: &Latest) -> Watch {
+    let latest = Arc::clone(latest);
+    Watch::with_callback(move |progress| *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress))
+}
+
+fn tell(progress: Option<&Bound<'_, PyAny>>, latest: &Latest) -> PyResult<()> {
+    let news = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (Some(progress), Some(news)) = (progress, news) else { return Ok(()) };
+    progress.call1((news.stage, news.done, news.total, news.residual)).map(|_| ())
+}
+
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    match &*slot {
+        Some((owner, pool)) if *owner == process => return Ok(Arc::clone(pool)),
+        _ => {}
+    }
+    let pool = ThreadPoolBuilder::new().stack_size(STACK).build();
+    let pool = Arc::new(pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
+    // The threads of a parent process cannot be told to end.
+    std::mem::forget(slot.replace((process, Arc::clone(&pool))));
+    Ok(pool)
+}
