@@ -163,3 +163,16 @@ fn nystrom_estimates_its_error_and_keeps_its_bytes() {
     let json: serde_json::Value = serde_json::from_slice(&baseline.stdout).unwrap();
     assert!(json["error_estimate"].is_number(), "{json}");
 }
+
+#[test]
+fn the_library_writes_the_same_bytes() {
+    use lopsided::{Dataset, GraphRule, KernelSvd, Run, io};
+    let scratch = Scratch::new();
+    let path = scratch.graph();
+    scratch.ok("embed edges.csv --kernel sne --gamma ksvd --rank 5 --model program --quiet");
+    let io::Input::Graph(graph, _) = io::read::<f64>(&path, &io::ReadOptions::default()).unwrap() else { panic!() };
+    let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
+    let svd = KernelSvd::new("sne").with_gamma("ksvd".parse().unwrap()).with_rank(5);
+    svd.fit(data, &Run::default()).unwrap().save(&scratch.path("library")).unwrap();
+    assert_eq!(scratch.bytes("program"), scratch.bytes("library"));
+}

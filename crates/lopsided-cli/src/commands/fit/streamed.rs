@@ -93,15 +93,12 @@ fn targets(path: &Path, rows: usize) -> Result<Target> {
         return input::classes(path, &unnamed, &pairs);
     }
     let Input::Table(table) = read::<f64>(path, &ReadOptions::default())? else { return Err(input::not_a_table(path)) };
-    match table.samples {
-        Samples::Dense(m) if m.ncols() == 1 && m.nrows() == rows => {
-            Ok(classes_or_values(m.col(0).iter().copied().collect()))
-        }
-        other => {
-            let found = format!("{} x {}", other.count(), other.width());
-            Err(Error::shape("the array of labels", format!("{rows} x 1"), found).into())
-        }
+    let labels = table.samples;
+    if (labels.count(), labels.width()) != (rows, 1) {
+        let found = format!("{} x {}", labels.count(), labels.width());
+        return Err(Error::shape("the array of labels", format!("{rows} x 1"), found).into());
     }
+    Ok(classes_or_values(labels.into_dense().col(0).iter().copied().collect()))
 }
 
 /// A few different whole numbers are classes.

@@ -64,6 +64,14 @@ pub enum OwnLandmarks {
 }
 
 impl OwnLandmarks {
+    /// The option that brings them.
+    fn name(&self) -> &'static str {
+        match self {
+            OwnLandmarks::Rows(_) => "landmark-ids",
+            OwnLandmarks::Points(_) => "landmark-points",
+        }
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
@@ -145,7 +153,7 @@ impl Approximation {
             return Err(Error::param("nystrom", value, "standard and complete for the approach ncr, Eq. (11)"));
         }
         match &self.own {
-            Some(own) if own.count() == 0 => Err(Error::param("landmarks", "empty", "at least one landmark")),
+            Some(own) if own.count() == 0 => Err(Error::param(own.name(), "empty", "at least one landmark")),
             Some(_) => Ok(()),
             None => self.count_for(samples).map(|_| ()),
         }
