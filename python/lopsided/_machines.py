@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._base import Estimator, text
-from ._inputs import Given, cast, is_sparse, samples
+from ._inputs import Given, is_sparse, samples
 
 KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
 LANDMARKS = ("approach", "sampler", "n_landmarks", "nystrom", "truncate")
@@ -37,13 +37,12 @@ class Machine(Estimator):
             raise ValueError("`sample_weight` is zero for every sample but must be above zero for one at least")
         rows, points = self._landmarks_given(given.x)
         self._ready = self._settings_for(given.x)
-        own = rows
-        if points is not None:
-            given, own = self._with_points(given, points)
         if rows is not None or points is not None:
             self._ready = [pair for pair in self._ready if pair[0] not in ("landmarks", "sampler")]
-        if own is not None:
-            self._ready.append(("landmark-rows", text(own)))
+        if rows is not None:
+            self._ready.append(("landmark-rows", text(rows)))
+        if points is not None:
+            self._ready.append(("landmark-points", ";".join(text(point) for point in points)))
         try:
             report = super()._fit_core(given)
         except ValueError as error:
@@ -85,7 +84,7 @@ class Machine(Estimator):
                 sentence = sentence.replace(f"`{core}`", f"`{ours}`")
         return sentence
 
-    def _landmarks_given(self, x: Any) -> tuple[np.ndarray | None, Any]:
+    def _landmarks_given(self, x: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Landmarks of the user's own, as row numbers or as points."""
         given = getattr(self, "landmarks", None)
         if given is None or getattr(self, "approach", None) == "exact":
@@ -101,19 +100,7 @@ class Machine(Estimator):
             raise ValueError("`landmarks` must be row numbers for a precomputed kernel, which is known only at samples")
         if shape[1] != width_of(x):
             raise ValueError(f"`landmarks` has {shape[1]} features but X has {width_of(x)}")
-        return None, cast(points, x[3].dtype if isinstance(x, tuple) else x.dtype)
-
-    def _with_points(self, given: Given, points: Any) -> tuple[Given, np.ndarray | None]:
-        """Landmarks that are points become samples without a target: what is given, and their rows."""
-        count, extra = count_of(given.x), count_of(points)
-        out = Given(single=given.single, x=_stacked(given.x, points))
-        if given.classes is not None:
-            out.classes = (given.classes[0], np.concatenate([given.classes[1], np.full(extra, -1, dtype=np.int64)]))
-        if given.values is not None:
-            out.values = np.concatenate([given.values, np.full(extra, np.nan)])
-        if given.weights is not None:
-            out.weights = np.concatenate([given.weights, np.zeros(extra)])
-        return out, np.arange(count, count + extra)
+        return None, dense(points)
 
 
 def gamma_of(gamma: Any, kernel: str, x: Any) -> Any:
@@ -136,17 +123,6 @@ def count_of(parts: Any) -> int:
 def width_of(parts: Any) -> int:
     """Number of their features."""
     return parts[0] if isinstance(parts, tuple) else parts.shape[1]
-
-
-def _stacked(x: Any, points: Any) -> Any:
-    """Points below the samples, in the form of the samples."""
-    if not isinstance(x, tuple):
-        return np.concatenate([x, dense(points)])
-    below, (width, indptr, indices, values) = dense(points), x
-    rows, cols = np.nonzero(below)
-    ends = indptr[-1] + np.cumsum(np.bincount(rows, minlength=len(below)))
-    indices = np.concatenate([indices, cols.astype(np.uint32)])
-    return width, np.concatenate([indptr, ends]), indices, np.concatenate([values, below[rows, cols]])
 
 
 def dense(points: Any) -> np.ndarray:

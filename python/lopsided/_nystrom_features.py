@@ -32,8 +32,8 @@ class NystromPCA(LandmarkTransformer):
         Number of landmarks; 1000, or all samples where there are fewer.
     sampler : str, default="uniform"
         How they are chosen, a name of `lopsided.samplers()`.
-    landmarks : array-like of int, default=None
-        Row numbers of X that are to be the landmarks.
+    landmarks : array-like of int, or {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
+        Landmarks of your own: row numbers of X, or points.
     nystrom : {"standard", "one-shot", "double", "multi-scale"}, default=None
         How landmarks become an orthonormal basis; "standard".
     truncate : int, default=None
@@ -108,9 +108,6 @@ class NystromPCA(LandmarkTransformer):
         self : object
         """
         x, _, dtype = self._check_samples(X, reset=True, least=2)
-        landmarks: Any = getattr(self, "landmarks", None)
-        if landmarks is not None and len(np.shape(landmarks)) != 1:
-            raise ValueError("`landmarks` must be row numbers of X for principal components; NystromFeatures takes points")
         self._fit_core(Given(single=dtype == np.float32, x=x))
         self._restore()
         return self
@@ -276,9 +273,6 @@ class NystromFeatures(LandmarkTransformer):
         self._fit_core(Given(single=dtype == np.float32, x=x))
         self._restore()
         return self
-
-    def _with_points(self, given: Given, points: Any) -> tuple[Given, np.ndarray | None]:
-        return Given(single=given.single, x=given.x, z=points), None
 
     def _restore(self) -> None:
         super()._restore()

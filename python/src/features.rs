@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Most samples that the mean squares of the features are taken from.
 const LOOKED_AT: usize = 4096;
 
-/// x ↦ k(x, C)·A with AᵀK_mm·A = I, the features of \[NKM\] Algorithm 1; column samples are the user's own landmarks.
+/// x ↦ k(x, C)·A with AᵀK_mm·A = I, the features of \[NKM\] Algorithm 1.
 pub(crate) fn fit<T: Scalar>(mut settings: Settings, data: Dataset<T>, run: &Run) -> Result<KernelPcaModel<T>> {
     let svd = settings.svd::<T>(&Usual { gamma: Gamma::Median, gamma_factor: 1.0, rank: 1 }, true, 1)?;
     let mut approximation = Approximation::default();
@@ -23,18 +23,17 @@ pub(crate) fn fit<T: Scalar>(mut settings: Settings, data: Dataset<T>, run: &Run
             return Err(Error::param(&name, "given", "left out: there is no such setting"));
         }
     }
-    let Dataset { x, z, .. } = data;
+    let x = data.x;
     x.check_finite("X")?;
     let kernel = resolved(&svd, x.as_ref(), run.seed)?;
-    let landmarks = match (z, &approximation.own) {
-        (Some(points), _) => Landmarks::Points(points),
-        (None, Some(OwnLandmarks::Rows(own))) => Landmarks::Indices(own.clone()),
-        (None, Some(OwnLandmarks::Points(points))) => {
+    let landmarks = match &approximation.own {
+        Some(OwnLandmarks::Rows(own)) => Landmarks::Indices(own.clone()),
+        Some(OwnLandmarks::Points(points)) => {
             Landmarks::Points(Samples::Dense(Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
                 T::of(points[(i, j)])
             })))
         }
-        (None, None) => placed(&kernel, x.as_ref(), &approximation, run)?,
+        None => placed(&kernel, x.as_ref(), &approximation, run)?,
     };
     let mut params = described(&kernel, &approximation, &landmarks);
     let at = LandmarkKernel::new(&kernel, x.as_ref(), landmarks, run)?;

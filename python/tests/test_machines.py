@@ -102,6 +102,11 @@ def test_landmarks_may_be_rows_or_points(machine, sparse):
     assert np.allclose(by_points.predict(NEW) if y is Y else by_points.decision_function(NEW), values, atol=1e-6)
 
 
+def test_components_have_landmarks_that_are_points():
+    by_rows, by_points = (NystromPCA(3, gamma=0.2, landmarks=own).fit(X).transform(NEW) for own in (OWN, X[OWN]))
+    assert np.allclose(np.abs(by_rows), np.abs(by_points), atol=1e-8)
+
+
 def test_the_landmarks_of_a_sampler_are_told():
     chosen = NystromFeatures(gamma=0.2, n_landmarks=20, sampler="rpcholesky", random_state=3).fit(X)
     again = NystromFeatures(gamma=0.2, landmarks=chosen.landmark_indices_).fit(X)
@@ -208,7 +213,7 @@ def test_single_precision_stays_single():
         (NystromSVC(approach="ncr"), "`approach` is ncr but must be exact, lla or gsa"),
         (NystromSVC(class_weight="fair"), "`class_weight` is 'fair' but must be"),
         (NystromPCA(301), "`n_components` is 301 but must be between 1 and the number of samples, 300"),
-        (NystromPCA(2, landmarks=X[:3]), "`landmarks` must be row numbers of X for principal components"),
+        (NystromPCA(2, landmarks=X[:3, :1]), "`landmarks` has 1 features"),
     ],
 )
 def test_mistakes_are_told_in_the_words_of_the_parameters(machine, sentence):
