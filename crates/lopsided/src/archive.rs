@@ -21,6 +21,7 @@ use crate::file;
 use crate::samples::{Csr, Order, Samples, SamplesRef, SharedRows};
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use serde_json::{Map, Value, json};
@@ -177,13 +178,12 @@ impl Archive {
     /// Stores a matrix, row by row.
     pub fn set_matrix<T: Scalar>(&mut self, name: &str, matrix: MatRef<'_, T>) {
         let (rows, cols) = matrix.shape();
-        let mut bytes = Vec::with_capacity(rows * cols * T::BYTES);
-        for row in matrix.row_iter() {
-            match row.try_as_row_major() {
-                Some(row) => bytes.extend(T::to_bytes(row.as_slice())),
-                None => bytes.extend(T::to_bytes(&row.iter().copied().collect::<Vec<_>>())),
-            }
-        }
+        let mut bytes = vec![0; rows * cols * T::BYTES];
+        let rows_of_bytes = bytes.par_chunks_mut((cols * T::BYTES).max(1)).enumerate();
+        rows_of_bytes.for_each(|(i, out)| match matrix.row(i).try_as_row_major() {
+            Some(row) => T::write_bytes(row.as_slice().iter().copied(), out),
+            None => T::write_bytes(matrix.row(i).iter().copied(), out),
+        });
         self.set(name, float::<T>(), vec![rows, cols], bytes);
     }
 

@@ -40,10 +40,20 @@ pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Ma
 
 /// out ← out + alpha · a · h for tall `out` and `a`, small `h`.
 pub(crate) fn add_mul<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, h: MatRef<'_, T>, alpha: T) {
+    add_mul_in_pieces(CHUNK, out, a, h, alpha);
+}
+
+/// The same for an `a` that is read from memory, in pieces small enough that every thread has some.
+pub(crate) fn add_mul_stored<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, h: MatRef<'_, T>, alpha: T) {
+    let piece = out.nrows().div_ceil(8).clamp(ROWS, CHUNK);
+    add_mul_in_pieces(piece, out, a, h, alpha);
+}
+
+fn add_mul_in_pieces<T: Scalar>(piece: usize, out: MatMut<'_, T>, a: MatRef<'_, T>, h: MatRef<'_, T>, alpha: T) {
     if h.nrows() == 0 || h.ncols() == 0 {
         return;
     }
-    out.par_row_chunks_mut(CHUNK).zip(a.par_row_chunks(CHUNK)).for_each(|(out, a)| gemm(out, a, h, alpha));
+    out.par_row_chunks_mut(piece).zip(a.par_row_chunks(piece)).for_each(|(out, a)| gemm(out, a, h, alpha));
 }
 
 /// a · h for tall `a`, small `h`.

@@ -450,7 +450,11 @@ impl<T: Scalar> SamplesRef<'_, T> {
     /// Whether sample `i` is sample `j` of others, number by number.
     pub(crate) fn has_row_of(&self, i: usize, others: Self, j: usize) -> bool {
         match (self, others) {
-            (SamplesRef::Dense(here), SamplesRef::Dense(there)) => here.row(i) == there.row(j),
+            (SamplesRef::Dense(here), SamplesRef::Dense(there)) => {
+                let (here, there) = (here.row(i), there.row(j));
+                let same_memory = here.as_ptr() == there.as_ptr() && here.col_stride() == there.col_stride();
+                same_memory && here.ncols() == there.ncols() || here == there
+            }
             (SamplesRef::Sparse(here), SamplesRef::Sparse(there)) => here.row(i) == there.row(j),
             _ => false,
         }
@@ -510,16 +514,16 @@ impl<T: Scalar> SamplesRef<'_, T> {
         Ok(())
     }
 
-    /// Whether no number is NaN or infinite: 0·v is 0 for all others.
+    /// Whether no number is NaN or infinite.
     fn is_finite(&self) -> bool {
-        let sound =
-            |values: &mut dyn Iterator<Item = T>| values.fold(T::zero(), |sum, v| sum + v * T::zero()) == T::zero();
         match self {
             SamplesRef::Dense(m) => {
                 let by_rows = if m.row_stride().abs() > m.col_stride().abs() { m.transpose() } else { *m };
-                by_rows.par_col_iter().all(|run| sound(&mut run.iter().copied()))
+                by_rows.par_col_iter().all(|run| run.iter().all(|v| num_traits::Float::is_finite(*v)))
             }
-            SamplesRef::Sparse(s) => (0..s.nrows()).into_par_iter().all(|i| sound(&mut s.row(i).1.iter().copied())),
+            SamplesRef::Sparse(s) => {
+                s.values[s.indptr[0]..s.indptr[s.nrows()]].par_iter().all(|v| num_traits::Float::is_finite(*v))
+            }
         }
     }
 

@@ -45,7 +45,13 @@ pub trait Scalar:
     /// The same for a matrix to be written.
     fn same_mut(matrix: MatMut<'_, f64>) -> Option<MatMut<'_, Self>>;
     /// Little-endian bytes of a slice.
-    fn to_bytes(values: &[Self]) -> Vec<u8>;
+    fn to_bytes(values: &[Self]) -> Vec<u8> {
+        let mut bytes = vec![0; size_of_val(values)];
+        Self::write_bytes(values.iter().copied(), &mut bytes);
+        bytes
+    }
+    /// Little-endian bytes of as many numbers as there is room for.
+    fn write_bytes(values: impl Iterator<Item = Self>, bytes: &mut [u8]);
     /// The inverse of [`Scalar::to_bytes`]; trailing bytes that do not fill a number are ignored.
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
 }
@@ -77,11 +83,9 @@ macro_rules! scalar {
             fn same_mut(matrix: MatMut<'_, f64>) -> Option<MatMut<'_, Self>> {
                 $same(matrix)
             }
-            fn to_bytes(values: &[Self]) -> Vec<u8> {
-                let mut bytes = vec![0; size_of_val(values)];
+            fn write_bytes(values: impl Iterator<Item = Self>, bytes: &mut [u8]) {
                 let (words, _) = bytes.as_chunks_mut::<{ size_of::<$t>() }>();
                 words.iter_mut().zip(values).for_each(|(word, v)| *word = v.to_le_bytes());
-                bytes
             }
             fn from_bytes(bytes: &[u8]) -> Vec<Self> {
                 let (words, _) = bytes.as_chunks::<{ size_of::<$t>() }>();

@@ -127,9 +127,12 @@ impl Factor<'_> {
     /// M⁻¹·w.
     fn solve(&self, w: &Mat<f64>) -> Mat<f64> {
         let (p, q) = halves(w);
-        let mut a = p * faer::Scale(self.g) - linalg::mul(self.k, q.as_ref());
+        let mut a = p * faer::Scale(self.g);
+        linalg::add_mul_stored(a.as_mut(), self.k, q.as_ref(), -1.0);
         self.half.solve_in_place(&mut a);
-        let b = (q - linalg::mul(self.k.transpose(), a.as_ref())) * faer::Scale(1.0 / self.g);
+        let mut b = q;
+        linalg::add_mul_stored(b.as_mut(), self.k.transpose(), a.as_ref(), -1.0);
+        b *= faer::Scale(1.0 / self.g);
         stacked(a.as_ref(), b.as_ref())
     }
 }

@@ -52,7 +52,7 @@ impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
 
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         out.fill(T::zero());
-        linalg::add_mul(out, self.g(), v, T::one());
+        linalg::add_mul_stored(out, self.g(), v, T::one());
         Ok(())
     }
 
