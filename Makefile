@@ -74,8 +74,8 @@ python: unit
 	@if $(PYTHON) -m venv .venv && .venv/bin/pip install -q -r python/tests/requirements.txt; then \
 		module=$$(ls -t $(TARGET_DIR)/debug/{,deps/}{lib,}_core.{so,dylib,dll} 2>/dev/null | head -1); \
 		.venv/bin/pip install -q --no-deps "$$($(PYTHON) python/assemble.py "$$module" $(TARGET_DIR)/wheel)" && \
-		echo ".venv/bin/pytest -q python/tests" && \
-		LOPSIDED_BIN=$(TARGET_DIR)/debug/lopsided .venv/bin/pytest -q python/tests; \
+		echo ".venv/bin/pytest -q -rs python/tests" && \
+		LOPSIDED_BIN=$(TARGET_DIR)/debug/lopsided .venv/bin/pytest -q -rs python/tests; \
 	else echo "tests in Python: skipped, their packages cannot be installed"; fi
 
 wheel: tools ## the Python package as a wheel for others, in target/wheels

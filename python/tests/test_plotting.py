@@ -2,6 +2,8 @@
 import subprocess
 import sys
 
+import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -9,8 +11,7 @@ from sklearn.exceptions import NotFittedError
 from lopsided import GraphEmbedding, KernelBiclustering, KernelPCA, KernelSVD, OnlinePairRegressor
 from lopsided.plotting import BiclusterDisplay, EmbeddingDisplay, RegretDisplay, SpectrumDisplay
 
-pytest.importorskip("matplotlib").use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+matplotlib.use("Agg")
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((60, 3))
