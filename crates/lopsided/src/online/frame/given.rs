@@ -31,8 +31,8 @@ impl Kernel<f64> for Given {
 
 /// The number of a sample, which is also where others have their value with it.
 fn number(samples: SamplesRef<'_, f64>, at: usize) -> Result<usize> {
-    let value = coordinate(samples, at, 0);
-    let last = samples.width() - 1;
+    let last = samples.width().saturating_sub(1);
+    let value = if samples.width() > 0 { coordinate(samples, at, 0) } else { 0.0 };
     if value.fract() == 0.0 && value >= 1.0 && value <= last as f64 {
         return Ok(value as usize);
     }
