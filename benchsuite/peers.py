@@ -27,12 +27,7 @@ def edges(path):
 
 def sne_of_graph(path, gamma):
     """The whole SNE kernel matrix of a graph's nodes, rows of in-links with self loops against columns."""
-    from scipy import sparse
-
-    links, n = edges(path)
-    p = sparse.coo_matrix((np.ones(len(links)), (links[:, 1], links[:, 0])), shape=(n, n)).tocsr()
-    p = (p + sparse.identity(n)).tocsr()
-    p = sparse.diags(1 / np.asarray(p.sum(1)).ravel()) @ p
+    p = links_of(path)
     squares = p.multiply(p)
     g = (p @ p).toarray()
     g *= 2
@@ -81,6 +76,47 @@ def dense_svds(folder, gamma, rank, tol, solver):
 
     g = sne(np.load(folder / "x.npy"), float(gamma))
     sigma = svds(g, k=int(rank), tol=float(tol), solver=solver, return_singular_vectors=True, rng=0)[1]
+    return {"sigma": np.sort(sigma)[::-1].tolist()}
+
+
+def dense_fbpca(folder, gamma, rank, passes):
+    import fbpca
+
+    np.random.seed(0)
+    sigma = fbpca.pca(sne(np.load(folder / "x.npy"), float(gamma)), k=int(rank), raw=True, n_iter=int(passes))[1]
+    return {"sigma": sigma.tolist()}
+
+
+def links_of(path):
+    """The links of a graph, self loops added, each node's in-links with sum 1."""
+    from scipy import sparse
+
+    links, n = edges(path)
+    p = sparse.coo_matrix((np.ones(len(links)), (links[:, 1], links[:, 0])), shape=(n, n)).tocsr()
+    p = (p + sparse.identity(n)).tocsr()
+    return (sparse.diags(1 / np.asarray(p.sum(1)).ravel()) @ p).tocsr()
+
+
+def graph_network(folder, path, rank):
+    from sknetwork.embedding import SVD
+
+    machine = SVD(int(rank), regularization=0, normalized=False, factor_singular=0)
+    machine.fit(links_of(path))
+    return {"sigma": machine.singular_values_.tolist()}
+
+
+def graph_lobpcg(folder, path, rank):
+    return links_svds(path, rank, "lobpcg")
+
+
+def graph_arpack(folder, path, rank):
+    return links_svds(path, rank, "arpack")
+
+
+def links_svds(path, rank, solver):
+    from scipy.sparse.linalg import svds
+
+    sigma = svds(links_of(path), k=int(rank), solver=solver, tol=1e-6, rng=0)[1]
     return {"sigma": np.sort(sigma)[::-1].tolist()}
 
 
@@ -209,7 +245,7 @@ def nmi(folder, found):
     return float(normalized_mutual_info_score(labels, found))
 
 
-JOBS = [graph_svds, graph_randomized, dense_svds, krr_landmarks, krr_exact, svc_fit, svc_predict, kpca, ask_ls, coclustering]
+JOBS = [graph_svds, graph_randomized, graph_network, graph_lobpcg, graph_arpack, dense_svds, dense_fbpca, krr_landmarks, krr_exact, svc_fit, svc_predict, kpca, ask_ls, coclustering]
 
 
 def main():
@@ -231,6 +267,7 @@ def import_everything():
     import sklearn.kernel_approximation
     import sklearn.kernel_ridge
     import sklearn.svm
+    import sknetwork.embedding
 
 
 if __name__ == "__main__":

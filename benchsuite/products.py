@@ -23,12 +23,14 @@ np = numpy()
 
 # Name, rows of X, rows of Z (None: Z = X), width, columns of V.
 JOBS = [
-    ("A", 1000, 20_000, 500, 20),
-    ("B", 1500, 50_000, 10, 20),
-    ("C", 2000, 20_000, 64, 128),
-    ("A, Z = X", 5000, None, 500, 20),
-    ("B, Z = X", 8000, None, 10, 20),
+    ("A", 5000, 20_000, 500, 20),
+    ("B", 6000, 50_000, 10, 20),
+    ("C", 6000, 20_000, 64, 128),
+    ("A, Z = X", 8000, None, 500, 20),
+    ("B, Z = X", 16_000, None, 10, 20),
 ]
+# Rows that KeOps multiplies.
+ROWS = 100
 
 
 def used(pid):
@@ -86,10 +88,30 @@ def compare(example, job, rounds):
     ours.close()
     ratios = sorted(other / own for own, other in pairs)
     each = statistics.median(own for own, _ in pairs) / (n * (m or n)) * 1e9
+    keops = keops_nanoseconds(x[:ROWS], x if z is None else z, v, gamma)
     return (
-        f"| {name} | {n} x {m or n} | {d} | {r} | {each:.2f} | {statistics.median(ratios):.2f} "
-        f"| {ratios[0]:.2f}-{ratios[-1]:.2f} | {error:.1e} |"
+        f"| {name} | {n} x {m or n} | {d} | {r} | {each:.2f} | {each / floor(m is None, d, r):.2f} | {statistics.median(ratios):.2f} "
+        f"| {ratios[0]:.2f}-{ratios[-1]:.2f} | {f'{keops / each:.0f}' if keops else 'not installed'} | {error:.1e} |"
     )
+
+
+def floor(symmetric, width, columns):
+    """Nanoseconds an entry must take: the products at 52 GFLOP/s and the exponential at 1.77 per nanosecond; a half of G serves both."""
+    entry = 2 * width / 52 + 1 / 1.77
+    return (entry / 2 if symmetric else entry) + 2 * columns / 52
+
+
+def keops_nanoseconds(x, z, v, gamma):
+    """Processor time of KeOps for an entry; `None` without KeOps."""
+    try:
+        from pykeops.numpy import LazyTensor
+    except ImportError:
+        return None
+    product = lambda: (-gamma * ((LazyTensor(x[:, None]) - LazyTensor(z[None])) ** 2).sum(-1)).exp() @ v
+    product()  # compiles
+    start = time.process_time()
+    product()
+    return (time.process_time() - start) / (len(x) * len(z)) * 1e9
 
 
 def main():
@@ -104,8 +126,8 @@ def main():
         build("--examples")
     lines = [
         "`benchsuite/products.py`, f64, one thread each\n",
-        "| job | G | width | vectors | ns an entry | scikit-learn / lopsided | range | largest difference |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| job | G | width | vectors | ns an entry | over the floor | scikit-learn / lopsided | range | KeOps / lopsided | largest difference |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for job in JOBS:
         lines.append(compare(options.example or TARGET / "examples" / "product_speed", job, options.rounds))

@@ -9,6 +9,7 @@ from requirements.txt (`make bench` installs them into an environment of their o
 import argparse
 import csv
 import json
+import multiprocessing
 import os
 import platform
 import statistics
@@ -17,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from common import TARGET, WORK, build, numpy
+from common import TARGET, WORK, build
 
 HERE = Path(__file__).resolve().parent
 THREADS = os.cpu_count()
@@ -54,14 +55,26 @@ def peer(name, folder, settings):
 def ours_found(report):
     """What is compared, out of a report."""
     sigma = report.get("singular_values") or report.get("sigma") or []
-    return {"sigma": sigma, "values": report.get("variances"), "nmi": report.get("nmi"), **report}
+    values = [report["n_train"] * v for v in report.get("variances") or []]
+    return {"sigma": sigma, "values": values, "nmi": report.get("nmi"), **report}
+
+
+def in_child(function, *words):
+    """What the function returns, called in a process of its own: a child's peak memory is at least what its parent held."""
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=lambda: queue.put(function(*words)))
+    child.start()
+    found = queue.get()
+    child.join()
+    return found
 
 
 def run(job, rounds):
     """Rows of the raw table."""
     folder = WORK / "jobs" / job.name
     folder.mkdir(parents=True, exist_ok=True)
-    settings = job.data(folder)
+    settings = in_child(job.data, folder)
     rows = []
     for turn in range(rounds):
         seconds, peak, report = program_words(job.ours(folder, settings))
@@ -97,10 +110,8 @@ def line(s):
 
 def table(lines, skipped):
     """The summary as Markdown."""
-    import scipy
-    import sklearn
-
-    versions = f"NumPy {numpy().__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    wanted = (HERE / "requirements.txt").read_text().split()
+    versions = ", ".join(line.replace("==", " ") for line in wanted)
     head = [
         f"`benchsuite/suite.py`, {processor()}, {THREADS} threads, Python {platform.python_version()}, {versions}.",
         "Ours is the time of the whole process; a peer's begins at opening the data, without its imports.\n",
@@ -158,8 +169,9 @@ def main():
             continue
         found = run(job, options.rounds or job.rounds)
         rows += found
-        lines += summary(job, found)
-        print(line(lines[-1]), flush=True)
+        for text in summary(job, found):
+            lines.append(text)
+            print(line(text), flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     with open(options.out / "raw.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0] if rows else ["job"])

@@ -144,12 +144,17 @@ pub(crate) fn with_shape_hint(error: Error, hint: &str) -> anyhow::Error {
 }
 
 fn two_sided<T: Scalar>(path: &Path, rows: Table<T>, cols: &Path, options: &ReadOptions) -> Result<Loaded<T>> {
-    let Input::Table(columns) = read(cols, options)? else { return Err(not_a_table(cols)) };
     rows.samples.check_finite(&path.display().to_string())?;
-    columns.samples.check_finite(&cols.display().to_string())?;
+    let (columns, more_notes) = if cols == path {
+        (rows.samples.clone(), Vec::new())
+    } else {
+        let Input::Table(columns) = read(cols, options)? else { return Err(not_a_table(cols)) };
+        columns.samples.check_finite(&cols.display().to_string())?;
+        (columns.samples, columns.notes)
+    };
     let labels = rows.target.map(|(_, target)| target);
-    let data = Dataset { y: labels, ..Dataset::two_sided(rows.samples, columns.samples) };
-    Ok(Loaded { data, notes: [rows.notes, columns.notes].concat() })
+    let data = Dataset { y: labels, ..Dataset::two_sided(rows.samples, columns) };
+    Ok(Loaded { data, notes: [rows.notes, more_notes].concat() })
 }
 
 /// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …

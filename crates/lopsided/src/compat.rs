@@ -17,6 +17,10 @@ use std::str::FromStr;
 const FULL_SIDE: usize = 2000;
 /// Entries up to which it is.
 const FULL_CELLS: usize = 40_000_000;
+/// Smaller side from which squares of singular values pay.
+const SQUARED: usize = 200;
+/// Their range, relative to the largest, where they are neither zero nor exact enough.
+const LOST: (f64, f64) = (1e-13, 1e-9);
 /// Principal directions kept for larger matrices.
 const TRUNCATED: usize = 300;
 /// Columns of the random matrix.
@@ -189,6 +193,10 @@ fn times<T: Scalar>(samples: SamplesRef<'_, T>, h: MatRef<'_, T>) -> Mat<T> {
 /// One map between the coordinates of the two sides: V·S^p·Uᵀ for the rows of a wide A, U·S^p·Vᵀ for the columns of a
 /// tall one. It does not depend on the choice of vectors for repeated singular values.
 fn full_maps<T: Scalar>(kind: Compat, a: &Samples<T>) -> Result<Maps<T>> {
+    if let Some(map) = polar_factor(kind, a) {
+        let (rows, cols) = if is_wide(a) { (Some(map), None) } else { (None, Some(map)) };
+        return Ok(Maps { rows, cols });
+    }
     let dense = match a.as_ref() {
         SamplesRef::Dense(m) => linalg::thin_svd(m),
         SamplesRef::Sparse(_) => linalg::thin_svd(a.clone().into_dense().as_ref()),
@@ -204,6 +212,27 @@ fn full_maps<T: Scalar>(kind: Compat, a: &Samples<T>) -> Result<Maps<T>> {
     } else {
         Maps { rows: None, cols: Some(bridge(u, v)) }
     })
+}
+
+/// U·Vᵀ of a tall A as A·(AᵀA)^(−1/2), V·Uᵀ of a wide one as Aᵀ·(A·Aᵀ)^(−1/2): a fraction of the work of a complete decomposition.
+///
+/// `None` where squares of singular values lose too many digits, and for small matrices.
+fn polar_factor<T: Scalar>(kind: Compat, a: &Samples<T>) -> Option<Mat<T>> {
+    if kind != Compat::Pca || T::eps() > 1e-10 || a.count().min(a.width()) < SQUARED {
+        return None;
+    }
+    let tall = if is_wide(a) { a.transpose() } else { a.clone() };
+    let squares = times(tall.transpose().as_ref(), tall.clone().into_dense().as_ref());
+    let (values, vectors) =
+        linalg::eigen(Mat::from_fn(squares.nrows(), squares.ncols(), |i, j| squares[(i, j)].as_f64()).as_ref())?;
+    let largest = values.first().copied()?;
+    let kept = values.iter().take_while(|v| **v > LOST.1 * largest).count();
+    if values[kept..].iter().any(|v| *v > LOST.0 * largest) {
+        return None;
+    }
+    let vectors = Mat::from_fn(vectors.nrows(), kept, |i, j| T::of(vectors[(i, j)]));
+    let scaled = Mat::from_fn(vectors.nrows(), kept, |i, j| vectors[(i, j)] / T::of(values[j].sqrt()));
+    Some(times(tall.as_ref(), linalg::mul(scaled.as_ref(), vectors.transpose()).as_ref()))
 }
 
 /// Both sides in q principal coordinates: V_q for rows and U_q for columns, over S_q on one side for the pseudo-inverse.

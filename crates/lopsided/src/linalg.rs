@@ -97,10 +97,20 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// The lower triangle of alpha·a·aᵀ; above the diagonal some of it too.
 pub(crate) fn gram_lower<T: Scalar>(a: MatRef<'_, T>, alpha: T) -> Mat<T> {
     let mut out = Mat::zeros(a.nrows(), a.nrows());
-    lower_pieces(out.as_mut(), |out, start, end| {
+    add_gram_lower(out.as_mut(), a, alpha);
+    out
+}
+
+/// The lower triangle of `out` += that of alpha·a·aᵀ; above the diagonal some of it too.
+pub(crate) fn add_gram_lower<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, alpha: T) {
+    lower_pieces(out, |out, start, end| {
         gemm(out, a.subrows(start, end - start), a.subrows(0, end).transpose(), alpha);
     });
-    out
+}
+
+/// The symmetric matrix with this lower triangle.
+pub(crate) fn mirrored<T: Scalar>(lower: MatRef<'_, T>) -> Mat<T> {
+    Mat::from_fn(lower.nrows(), lower.nrows(), |i, j| if i < j { lower[(j, i)] } else { lower[(i, j)] })
 }
 
 /// A factored symmetric matrix: Cholesky's factor if it is positive definite, else Bunch and Kaufman's factors, on one thread.
@@ -154,6 +164,26 @@ impl<T: Scalar> SymmetricFactor<T> {
             }
         }
     }
+}
+
+impl SymmetricFactor<f32> {
+    /// rhs ← A⁻¹·rhs to the digits of f32.
+    pub(crate) fn solve_wide(&self, rhs: &mut Mat<f64>) {
+        // Residuals may be too small for f32.
+        let scale = rhs.norm_max().max(f64::MIN_POSITIVE);
+        let mut narrow = Mat::from_fn(rhs.nrows(), rhs.ncols(), |i, j| (rhs[(i, j)] / scale) as f32);
+        self.solve_in_place(narrow.as_mut());
+        *rhs = Mat::from_fn(rhs.nrows(), rhs.ncols(), |i, j| f64::from(narrow[(i, j)]) * scale);
+    }
+}
+
+/// The same matrix with fewer digits.
+pub(crate) fn narrowed(a: MatRef<'_, f64>) -> Mat<f32> {
+    let mut out = Mat::<f32>::zeros(a.nrows(), a.ncols());
+    out.par_col_chunks_mut(1).zip(a.par_col_chunks(1)).for_each(|(to, from)| {
+        to.col_mut(0).iter_mut().zip(from.col(0).iter()).for_each(|(to, from)| *to = *from as f32);
+    });
+    out
 }
 
 /// The solution of a positive definite system given by its lower triangle; `None` if it is not.

@@ -411,7 +411,11 @@ impl<T: Scalar> SamplesRef<'_, T> {
     /// Whether these are the same dense samples, in the same memory or not.
     pub(crate) fn is(&self, other: SamplesRef<'_, T>) -> bool {
         let place = |m: &MatRef<'_, T>| (m.as_ptr(), m.row_stride(), m.col_stride());
-        let same = |a: &MatRef<'_, T>, b: &MatRef<'_, T>| a.shape() == b.shape() && (place(a) == place(b) || a == b);
+        let equal = |a: &MatRef<'_, T>, b: &MatRef<'_, T>| {
+            // As they lie in memory.
+            if a.col_stride() == 1 { a.transpose() == b.transpose() } else { a == b }
+        };
+        let same = |a, b| MatRef::shape(a) == MatRef::shape(b) && (place(a) == place(b) || equal(a, b));
         matches!((self, &other), (SamplesRef::Dense(a), SamplesRef::Dense(b)) if same(a, b))
     }
 

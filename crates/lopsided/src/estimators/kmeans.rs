@@ -147,8 +147,16 @@ fn draw(weights: &[f64], rng: &mut ChaCha8Rng) -> usize {
     hit.or_else(|| weights.iter().rposition(|w| *w > 0.0)).unwrap_or(0)
 }
 
+/// In four sums side by side, which is vectorised and the same on every processor.
 fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..4 {
+            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
 }
 
 /// Step 2: one start on its way.

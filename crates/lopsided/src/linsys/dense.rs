@@ -4,7 +4,6 @@ use crate::linalg::{self, SymmetricFactor};
 use crate::operator::{self, Access};
 use crate::random;
 use faer::{Mat, MatRef};
-use rayon::prelude::*;
 
 /// From so many samples on factors of half the digits pay.
 const SINGLE: usize = 500;
@@ -65,11 +64,7 @@ fn single(problem: &Problem<'_>, k: MatRef<'_, f64>) -> Result<Option<(Mat<f64>,
     if k.nrows() < SINGLE || problem.k.access() == Access::Products {
         return Ok(None);
     }
-    let mut narrow = Mat::<f32>::zeros(k.nrows(), k.ncols());
-    narrow.par_col_chunks_mut(1).zip(k.par_col_chunks(1)).for_each(|(to, from)| {
-        to.col_mut(0).iter_mut().zip(from.col(0).iter()).for_each(|(to, from)| *to = *from as f32);
-    });
-    let mut s = linalg::gram_lower(narrow.as_ref(), -1.0);
+    let mut s = linalg::gram_lower(linalg::narrowed(k).as_ref(), -1.0);
     (0..s.nrows()).for_each(|i| s[(i, i)] += (problem.g * problem.g) as f32);
     let Some(half) = SymmetricFactor::definite(s) else { return Ok(None) };
     let (found, residual) = Factor { k, g: problem.g, half: Half::Single(half) }.refined(problem)?;
@@ -85,13 +80,7 @@ impl Half {
     fn solve_in_place(&self, a: &mut Mat<f64>) {
         match self {
             Half::Double(factor) => factor.solve_in_place(a.as_mut()),
-            Half::Single(factor) => {
-                // Residuals may be too small for f32.
-                let scale = a.norm_max().max(f64::MIN_POSITIVE);
-                let mut narrow = Mat::from_fn(a.nrows(), a.ncols(), |i, j| (a[(i, j)] / scale) as f32);
-                factor.solve_in_place(narrow.as_mut());
-                *a = Mat::from_fn(a.nrows(), a.ncols(), |i, j| f64::from(narrow[(i, j)]) * scale);
-            }
+            Half::Single(factor) => factor.solve_wide(a),
         }
     }
 }

@@ -236,15 +236,26 @@ impl Moments {
             let f = features(x.subrows(start, len))?;
             out.add(f.as_ref(), y.subrows(start, len), weights.map(|w| &w[start..start + len]));
         }
+        out.gram = linalg::mirrored(out.gram.as_ref());
         Ok(out)
     }
 
     /// Adds the sums over some more samples.
-    pub fn add(&mut self, f: MatRef<'_, f64>, y: MatRef<'_, f64>, weights: Option<&[f64]>) {
-        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-        let weighted = Mat::from_fn(f.nrows(), f.ncols(), |i, j| weight(i) * f[(i, j)]);
-        self.gram += linalg::transpose_mul(weighted.as_ref(), f);
+    fn add(&mut self, f: MatRef<'_, f64>, y: MatRef<'_, f64>, weights: Option<&[f64]>) {
+        let Some(weights) = weights else {
+            linalg::add_gram_lower(self.gram.as_mut(), f.transpose(), 1.0);
+            self.cross += linalg::transpose_mul(f, y);
+            return self.add_sums(f);
+        };
+        let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+        let half = Mat::from_fn(f.nrows(), f.ncols(), |i, j| roots[i] * f[(i, j)]);
+        linalg::add_gram_lower(self.gram.as_mut(), half.transpose(), 1.0);
+        let weighted = Mat::from_fn(f.nrows(), f.ncols(), |i, j| weights[i] * f[(i, j)]);
         self.cross += linalg::transpose_mul(weighted.as_ref(), y);
+        self.add_sums(weighted.as_ref());
+    }
+
+    fn add_sums(&mut self, weighted: MatRef<'_, f64>) {
         let sums = weighted.col_iter().map(|col| col.iter().sum::<f64>());
         self.sums.iter_mut().zip(sums).for_each(|(all, part)| *all += part);
     }

@@ -111,6 +111,14 @@ impl<T: Scalar> LandmarkKernel<T> {
         }
     }
 
+    /// The kernel and the landmarks as samples; `None` where they are none.
+    pub(crate) fn points(&self) -> Option<(&KernelSpec, SamplesRef<'_, T>)> {
+        match (&self.sketch, &self.anchors) {
+            (None, Anchors::Points(points)) => Some((&self.kernel, points.as_ref())),
+            _ => None,
+        }
+    }
+
     /// The functions k(·, C)·a.
     pub fn functions(&self, a: Mat<f64>) -> KernelFunctions<T> {
         let weights = match &self.sketch {

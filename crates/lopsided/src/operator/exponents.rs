@@ -56,10 +56,11 @@ impl<T: Scalar> Exponents<T> {
         self.cols.as_ref().unwrap_or(&self.rows)
     }
 
-    /// out\[i, j\] ← 2·gamma·⟨x_i − c, z_j − c⟩ for a tile of rows and one of columns.
+    /// out\[i, j\] ← 2·gamma·⟨x_i − c, z_j − c⟩ for rows of one tile and a tile of columns.
     fn products(&self, row: usize, col: usize, out: MatMut<'_, T>) {
         let (x, z) = (&self.rows.tiles[row / TILE], &self.cols().tiles[col / TILE]);
-        linalg::replace(out, x.as_ref(), z.transpose(), self.gamma + self.gamma);
+        let x = x.as_ref().subrows(row % TILE, out.nrows());
+        linalg::replace(out, x, z.transpose(), self.gamma + self.gamma);
     }
 
     /// out ← −gamma·|x − z|².

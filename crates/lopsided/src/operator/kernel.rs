@@ -10,6 +10,11 @@ use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
+/// Rows of a strip that holds values of all columns: a divisor of [`TILE`].
+const STRIP: usize = 64;
+/// Rows whose sums are taken on one thread: a multiple of [`STRIP`].
+const PART: usize = 4096;
+
 /// G evaluated tile by tile in every product: memory O(tile), never O(n·m).
 ///
 /// A tile is a matrix product of sample coordinates, the kernel's function in place, and a matrix product with V.
@@ -104,7 +109,7 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         Ok(out)
     }
 
-    /// The values of G; rows and columns start at multiples of [`TILE`].
+    /// The values of G; columns start at multiples of [`TILE`], rows lie between two of them.
     pub(super) fn tile<'b>(
         &self,
         rows: (usize, usize),
@@ -120,6 +125,55 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         } else {
             out = self.raw_tile(rows, cols, out)?;
             exponentiate(out.rb_mut(), log_sums);
+        }
+        Ok(out)
+    }
+
+    /// Gᵀ·W·(Y − G·H) with the weights W of the rows, 1 unless given: every value of G is made once.
+    pub(crate) fn residual_moments(
+        &self,
+        y: MatRef<'_, f64>,
+        h: MatRef<'_, f64>,
+        weights: Option<&[f64]>,
+    ) -> Result<Mat<f64>> {
+        let parts: Vec<Mat<f64>> = (0..self.nrows().div_ceil(PART))
+            .into_par_iter()
+            .map(|part| {
+                let (first, end) = (part * PART, self.nrows().min((part + 1) * PART));
+                let mut sum = Mat::zeros(self.ncols(), y.ncols());
+                let mut strip = Mat::zeros(STRIP, self.ncols());
+                for start in (first..end).step_by(STRIP) {
+                    let len = STRIP.min(end - start);
+                    let strip = self.strip(start, strip.as_mut().subrows_mut(0, len))?;
+                    let mut left = y.subrows(start, len).to_owned();
+                    linalg::gemm(left.as_mut(), strip.rb(), h, -1.0);
+                    if let Some(weights) = weights.map(|w| &w[start..start + len]) {
+                        left.col_iter_mut().for_each(|col| col.iter_mut().zip(weights).for_each(|(v, w)| *v *= w));
+                    }
+                    linalg::add_transpose_mul(sum.as_mut(), strip.rb(), left.as_ref());
+                }
+                Ok(sum)
+            })
+            .collect::<Result<_>>()?;
+        let mut sum = Mat::zeros(self.ncols(), y.ncols());
+        parts.iter().for_each(|part| sum += part);
+        Ok(sum)
+    }
+
+    /// All columns of some rows of one tile.
+    fn strip<'b>(&self, start: usize, mut out: MatMut<'b, f64>) -> Result<MatMut<'b, f64>> {
+        for (col, cols) in tiles(self.ncols()) {
+            let mut out = out.rb_mut().subcols_mut(col, cols);
+            let rows = (start, out.nrows());
+            if let Some(out) = T::same_mut(out.rb_mut()) {
+                self.tile(rows, (col, cols), out)?;
+            } else {
+                let mut narrow = Mat::zeros(rows.1, cols);
+                self.tile(rows, (col, cols), narrow.as_mut())?;
+                for (out, narrow) in out.col_iter_mut().zip(narrow.col_iter()) {
+                    out.iter_mut().zip(narrow.iter()).for_each(|(o, v)| *o = v.as_f64());
+                }
+            }
         }
         Ok(out)
     }

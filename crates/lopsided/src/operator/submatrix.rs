@@ -7,6 +7,9 @@ use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
+/// Columns that one thread copies.
+const COLUMNS: usize = 16;
+
 /// G\[rows, cols\] as an operator: products without storing the block.
 ///
 /// Streams small tiles, so that neither all rows nor all columns are ever held; where products with G are cheaper than its
@@ -53,17 +56,21 @@ impl<'a, T: Scalar> Submatrix<'a, T> {
 fn scatter<T: Scalar>(v: MatRef<'_, T>, picked: Option<&[usize]>, size: usize) -> Mat<T> {
     let Some(picked) = picked else { return v.to_owned() };
     let mut out = Mat::zeros(size, v.ncols());
-    for (at, &i) in picked.iter().enumerate() {
-        (0..v.ncols()).for_each(|k| out[(i, k)] += v[(at, k)]);
-    }
+    out.par_col_chunks_mut(COLUMNS).zip(v.par_col_chunks(COLUMNS)).for_each(|(out, v)| {
+        for (mut out, v) in out.col_iter_mut().zip(v.col_iter()) {
+            picked.iter().zip(v.iter()).for_each(|(&i, &value)| out[i] += value);
+        }
+    });
     out
 }
 
 fn gather<T: Scalar>(all: &Mat<T>, picked: Option<&[usize]>, mut out: MatMut<'_, T>) {
-    match picked {
-        None => out.copy_from(all),
-        Some(picked) => picked.iter().enumerate().for_each(|(at, &i)| out.rb_mut().row_mut(at).copy_from(all.row(i))),
-    }
+    let Some(picked) = picked else { return out.copy_from(all) };
+    out.par_col_chunks_mut(COLUMNS).zip(all.par_col_chunks(COLUMNS)).for_each(|(out, all)| {
+        for (out, all) in out.col_iter_mut().zip(all.col_iter()) {
+            out.iter_mut().zip(picked).for_each(|(value, &i)| *value = all[i]);
+        }
+    });
 }
 
 fn indices(picked: Option<&[usize]>, wanted: &[usize]) -> Vec<usize> {

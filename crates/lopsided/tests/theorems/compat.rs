@@ -172,3 +172,26 @@ fn the_same_seed_gives_the_same_maps_for_any_number_of_threads() {
         }
     }
 }
+
+#[test]
+fn the_short_way_to_the_full_form_is_exact() {
+    let full = |n: usize, m: usize| synth::gaussian::<f64>(n, m, 3);
+    let repeated = |n: usize, m: usize| {
+        let a = full(n, m);
+        Mat::from_fn(n, m, |i, j| a[(i / 2 * 2, j)])
+    };
+    // Singular values from 1 to 1e-6, whose squares lose too much.
+    let faded = |n: usize, m: usize| {
+        let a = full(n, m);
+        let scale = |k: usize| 10f64.powf(-6.0 * k as f64 / n.min(m) as f64);
+        Mat::from_fn(n, m, |i, j| a[(i, j)] * if m <= n { scale(j) } else { scale(i) })
+    };
+    for (n, m) in [(260, 210), (210, 260)] {
+        for (what, a) in [("full", full(n, m)), ("repeated", repeated(n, m)), ("faded", faded(n, m))] {
+            for samples in both::<f64>(&a) {
+                let kernel = linear_kernel(&dataset(samples, Compat::Pca, None));
+                assert!(gap(&kernel, &power(&a, 2, n)) < 1e-10, "{what} {n} x {m}");
+            }
+        }
+    }
+}

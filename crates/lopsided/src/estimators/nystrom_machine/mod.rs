@@ -10,9 +10,11 @@
 //! | `exact` | α of the kernel machine itself, Eq. (2) | k(z, X)·α |
 
 mod approximation;
+mod cg;
 mod comparison;
 mod errors;
 mod normal;
+mod passes;
 mod pca;
 mod problem;
 mod ridge;

@@ -1,5 +1,6 @@
 //! The normal equations of ridge regression on rows that are read in passes.
 
+use super::cg::ConjugateGradients;
 use super::streamed::StreamedRidge;
 use super::systems::solve;
 use crate::error::Result;
@@ -10,7 +11,7 @@ use crate::row_stream::RowStream;
 use crate::samples::{CsrRef, Samples, SamplesRef};
 use crate::scalar::Scalar;
 use crate::svd::Run;
-use crate::watch::{Progress, Watch};
+use crate::watch::Watch;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -59,55 +60,21 @@ impl<'a, T: Scalar> Normal<'a, T> {
         let (mut gram, mut cross) = (Mat::<f64>::zeros(m, m), Mat::zeros(m, y.ncols()));
         self.for_each_part("normal equations", &self.run.watch, |first, samples| {
             let k = self.anchors.anchors.values(&self.anchors.kernel, samples, self.run)?;
-            gram.as_mut().par_col_chunks_mut(TILE).enumerate().for_each(|(at, out)| {
-                // Only on and below the diagonal.
-                let (start, width) = (at * TILE, out.ncols());
-                let left = k.as_ref().subcols(start, m - start);
-                linalg::gemm(out.subrows_mut(start, m - start), left.transpose(), left.subcols(0, width), 1.0);
-            });
+            linalg::add_gram_lower(gram.as_mut(), k.transpose(), 1.0);
             cross += linalg::transpose_mul(k.as_ref(), y.as_ref().subrows(first, k.nrows()));
             Ok(())
         })?;
-        let whole = Mat::from_fn(m, m, |i, j| if i < j { gram[(j, i)] } else { gram[(i, j)] });
-        let image = linalg::mul(whole.as_ref(), self.a.as_ref());
+        let image = linalg::mul(linalg::mirrored(gram.as_ref()).as_ref(), self.a.as_ref());
         let system = linalg::transpose_mul(self.a.as_ref(), image.as_ref());
         solve(system, 1.0 / self.ridge, linalg::transpose_mul(self.a.as_ref(), cross.as_ref()))
     }
 
-    /// Step 3: conjugate gradients, each target with its own step lengths; steps taken and the largest relative residual.
+    /// Step 3: the solution, steps taken and the largest relative residual.
     pub(super) fn solve(&self, y: &Mat<f64>, settings: &StreamedRidge) -> Result<(Mat<f64>, usize, f64)> {
-        let mut residual = self.right_side(y)?;
-        let mut w = Mat::zeros(residual.nrows(), residual.ncols());
-        let mut z = self.preconditioned(&residual);
-        let mut direction = z.clone();
-        let mut sizes = dots(&residual, &z);
-        let start: Vec<f64> = sizes.iter().map(|s| s.max(f64::MIN_POSITIVE)).collect();
-        let largest =
-            |sizes: &[f64]| sizes.iter().zip(&start).map(|(s, a)| (s / a).max(0.0).sqrt()).fold(0.0, f64::max);
-        let mut steps = 0;
-        while steps < settings.steps && largest(&sizes) > settings.tol {
-            let progress = Some(largest(&sizes));
-            let (done, total) = (steps as u64, settings.steps as u64);
-            self.run.watch.report(Progress { stage: "conjugate gradients", done, total, residual: progress })?;
-            let image = self.apply(&direction)?;
-            let curvature = dots(&direction, &image);
-            for c in 0..w.ncols() {
-                let length = if curvature[c] > 0.0 { sizes[c] / curvature[c] } else { 0.0 };
-                for i in 0..w.nrows() {
-                    w[(i, c)] += length * direction[(i, c)];
-                    residual[(i, c)] -= length * image[(i, c)];
-                }
-            }
-            z = self.preconditioned(&residual);
-            let next = dots(&residual, &z);
-            for c in 0..w.ncols() {
-                let share = if sizes[c] > 0.0 { next[c] / sizes[c] } else { 0.0 };
-                (0..w.nrows()).for_each(|i| direction[(i, c)] = z[(i, c)] + share * direction[(i, c)]);
-            }
-            sizes = next;
-            steps += 1;
-        }
-        Ok((w, steps, largest(&sizes)))
+        let rhs = self.right_side(y)?;
+        let method = ConjugateGradients { tol: settings.tol, steps: settings.steps, watch: &self.run.watch };
+        let found = method.solve(rhs, |v| self.apply(v), |v| self.preconditioned(v))?;
+        Ok((found.w, found.steps, found.residual))
     }
 
     fn preconditioned(&self, m: &Mat<f64>) -> Mat<f64> {
@@ -191,10 +158,6 @@ impl<'a, T: Scalar> Normal<'a, T> {
         };
         starts.par_iter().map(one).collect()
     }
-}
-
-fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
-    (0..a.ncols()).map(|c| a.col(c).transpose() * b.col(c)).collect()
 }
 
 /// Rows as they are handled fastest.

@@ -1,6 +1,8 @@
 use super::approximation::{APPROXIMATION_SETTINGS, Approach, Approximation};
+use super::cg::Solved;
 use super::comparison::Comparison;
 use super::errors::{GramErrors, MachineErrors, SolutionErrors};
+use super::passes;
 use super::problem::Problem;
 use super::ridge_model::KernelRidgeModel;
 use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
@@ -10,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::estimators::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use crate::estimators::scoring::Known;
 use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
-use crate::lowrank::KernelFunctions;
+use crate::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use crate::samples::Samples;
 use crate::scalar::Scalar;
 use crate::svd::Run;
@@ -51,10 +53,11 @@ pub struct KernelRidge {
     pub penalty: f64,
 }
 
-/// What a machine found: its functions, and how many landmarks it had.
+/// What a machine found: its functions, how many landmarks it had, and the steps of an iteration.
 pub(super) struct Learned<T> {
     pub(super) functions: KernelFunctions<T>,
     pub(super) landmarks: Option<usize>,
+    steps: Option<usize>,
 }
 
 impl KernelRidge {
@@ -148,16 +151,22 @@ impl KernelRidge {
     fn exact<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
         let (y, weights) = (centred.y.clone(), centred.weights.as_deref());
         let alpha = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
-        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None })
+        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None, steps: None })
     }
 
-    /// Sums over blocks of features, which are never held.
+    /// Sums over blocks of features, which are never held. With the standard basis the machine is Eq. (11)'s (\[NKM\] Corollary 1).
     fn linearized<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
         let at = problem.at_landmarks(&self.approximation, run)?;
+        if self.approximation.basis == NystromBasis::default()
+            && let Some(learned) = self.by_passes(&at, problem, centred, run)?
+        {
+            return Ok(learned);
+        }
+        let m = at.gram.nrows();
         let map = self.approximation.basis.fit(&at, problem.x.as_ref(), run)?;
         let moments = map.moments(problem.x.as_ref(), centred.y.as_ref(), centred.weights.as_deref(), run)?;
         let w = solve(moments.gram, self.penalty, moments.cross)?;
-        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(at.gram.nrows()) })
+        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(m), steps: None })
     }
 
     fn substituted<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
@@ -169,17 +178,40 @@ impl KernelRidge {
             Some(own) => own.count(),
             None => self.approximation.count_for(problem.x.count())?,
         };
-        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(count) })
+        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(count), steps: None })
     }
 
     /// Eq. (11).
     fn constrained<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
         let at = problem.at_landmarks(&self.approximation, run)?;
+        if let Some(learned) = self.by_passes(&at, problem, centred, run)? {
+            return Ok(learned);
+        }
         let moments = at.moments(problem.x.as_ref(), centred.y.as_ref(), centred.weights.as_deref(), run)?;
         let m = at.gram.nrows();
         let system = Mat::from_fn(m, m, |i, j| moments.gram[(i, j)] + at.gram[(i, j)] / self.penalty);
         let beta = pseudo_solve(system.as_ref(), &moments.cross, T::eps())?;
-        Ok(Learned { functions: at.functions(beta), landmarks: Some(m) })
+        Ok(Learned { functions: at.functions(beta), landmarks: Some(m), steps: None })
+    }
+
+    /// The solution of Eq. (11) by passes over the samples, where that is less work and succeeds.
+    fn by_passes<T: Scalar>(
+        &self,
+        at: &LandmarkKernel<T>,
+        problem: &Problem<T>,
+        centred: &Centred,
+        run: &Run,
+    ) -> Result<Option<Learned<T>>> {
+        let (x, m) = (problem.x.as_ref(), at.gram.nrows());
+        if !passes::worthwhile(x.count(), m, x.nnz() / x.count()) {
+            return Ok(None);
+        }
+        let found = passes::solve(at, x, centred, self.penalty, run)?;
+        let learned = |found: Solved| {
+            let (functions, steps) = (at.functions(found.w), Some(found.steps));
+            Learned { functions, landmarks: Some(m), steps }
+        };
+        Ok(found.map(learned))
     }
 
     /// The rows to learn from and their weights.
@@ -201,6 +233,9 @@ impl KernelRidge {
         params.extend(problem.kernel.params.iter().map(|(name, value)| (name.to_string(), value.into())));
         params.insert("kernel".into(), problem.kernel.name.clone().into());
         params.insert("penalty".into(), self.penalty.into());
+        if let Some(steps) = learned.steps {
+            params.extend([("solver".to_string(), "cg".into()), ("steps".to_string(), steps.into())]);
+        }
         FitReport { params, n_train, condition: None, warnings: Vec::new(), converged: true }
     }
 

@@ -1,0 +1,147 @@
+//! Ridge regression in the span of the landmarks by a few passes over the samples.
+
+use super::cg::{ConjugateGradients, Solved};
+use super::systems::Centred;
+use crate::error::Result;
+use crate::linalg::{self, SymmetricFactor};
+use crate::lowrank::LandmarkKernel;
+use crate::operator::KernelOperator;
+use crate::random;
+use crate::samples::SamplesRef;
+use crate::scalar::Scalar;
+use crate::svd::Run;
+use faer::{Mat, MatRef};
+
+/// Residual that counts as converged, and the steps that should be enough for it by far.
+const TOL: f64 = 1e-6;
+const STEPS: usize = 60;
+/// Samples for each landmark that the preconditioner looks at; about a dozen passes follow.
+const SAMPLED: usize = 16;
+const PASSES: usize = 12;
+/// Operations that the exponential and the products of one kernel value are worth.
+const VALUE: usize = 50;
+/// Squared condition of a factor beyond which it is not trusted.
+const CONDITION: f64 = 1e12;
+/// Stream of the samples drawn.
+const STREAM: u64 = 43;
+
+/// Whether passes are less work than the features of all samples and their products.
+pub(super) fn worthwhile(n: usize, m: usize, width: usize) -> bool {
+    let passes = SAMPLED * m * m * m + PASSES * n * m * (2 * width + VALUE);
+    n > 2 * SAMPLED * m && passes < 3 * n * m * m
+}
+
+/// (K_mn·W·K_nm + λ₀K_mm)·β = K_mn·W·y, \[NKM\] Eq. (11), by conjugate gradients; kernel values are made anew in every pass.
+///
+/// The preconditioner is the same matrix of 16·m samples drawn at random, scaled to all of them: the condition number left is
+/// about ((1 + 1/4)/(1 − 1/4))², and a step gains more than a factor of 3.
+///
+/// `None` where the landmarks are no samples, or nearly dependent, or the steps do not suffice.
+pub(super) fn solve<T: Scalar>(
+    at: &LandmarkKernel<T>,
+    x: SamplesRef<'_, T>,
+    centred: &Centred,
+    penalty: f64,
+    run: &Run,
+) -> Result<Option<Solved>> {
+    let (Some((kernel, points)), weights) = (at.points(), centred.weights.as_deref()) else { return Ok(None) };
+    let Some(factor) = preconditioner(at, x, weights, penalty, run)? else { return Ok(None) };
+    let kernel = kernel.build::<T>()?;
+    let operator = KernelOperator::new(&*kernel, x, points, None, &run.watch)?;
+    let zeros = |rows| Mat::zeros(rows, centred.y.ncols());
+    let rhs = operator.residual_moments(centred.y.as_ref(), zeros(points.count()).as_ref(), weights)?;
+    let none = zeros(x.count());
+    let apply = |v: &Mat<f64>| {
+        let moments = operator.residual_moments(none.as_ref(), v.as_ref(), weights)?;
+        let ridge = linalg::mul(at.gram.as_ref(), v.as_ref());
+        Ok(Mat::from_fn(v.nrows(), v.ncols(), |i, c| ridge[(i, c)] / penalty - moments[(i, c)]))
+    };
+    let precondition = |r: &Mat<f64>| {
+        let mut out = r.clone();
+        factor.solve_in_place(out.as_mut());
+        out
+    };
+    let method = ConjugateGradients { tol: TOL, steps: STEPS, watch: &run.watch };
+    let found = method.solve(rhs, apply, precondition)?;
+    Ok((found.residual <= TOL).then_some(found))
+}
+
+fn preconditioner<T: Scalar>(
+    at: &LandmarkKernel<T>,
+    x: SamplesRef<'_, T>,
+    weights: Option<&[f64]>,
+    penalty: f64,
+    run: &Run,
+) -> Result<Option<SymmetricFactor<f64>>> {
+    let (n, m) = (x.count(), at.gram.nrows());
+    let picked = random::subset(n, (SAMPLED * m).min(n), &mut random::generator(run.seed, STREAM));
+    let scale = n as f64 / picked.len() as f64;
+    let mut k = at.values(x.select(&picked).as_ref(), run)?;
+    for (at, &i) in picked.iter().enumerate() {
+        let root = (scale * weights.map_or(1.0, |w| w[i])).sqrt();
+        k.row_mut(at).iter_mut().for_each(|v| *v *= root);
+    }
+    let mut matrix = linalg::gram_lower(k.transpose(), 1.0);
+    matrix.col_iter_mut().zip(at.gram.col_iter()).for_each(|(out, gram)| {
+        out.iter_mut().zip(gram.iter()).for_each(|(o, g)| *o += g / penalty);
+    });
+    let factor = SymmetricFactor::definite(matrix);
+    Ok(factor
+        .filter(|factor| matches!(factor, SymmetricFactor::Definite(lower) if condition(lower.as_ref()) < CONDITION)))
+}
+
+/// The square of the largest over the smallest entry of the diagonal.
+fn condition(lower: MatRef<'_, f64>) -> f64 {
+    let (least, most) = (0..lower.nrows())
+        .map(|i| lower[(i, i)])
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), v| (least.min(v), most.max(v)));
+    (most / least).powi(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::KernelSpec;
+    use crate::landmarks::Landmarks;
+    use crate::samples::Samples;
+    use crate::synth;
+
+    fn problem<T: Scalar>(picked: Vec<usize>) -> (LandmarkKernel<T>, Samples<T>, Mat<f64>) {
+        let x = synth::gaussian::<T>(3000, 3, 5);
+        let y = Mat::from_fn(3000, 2, |i, c| x[(i, c)].as_f64().sin());
+        let x = Samples::Dense(x);
+        let kernel = KernelSpec::new("rbf").with("gamma", 0.5);
+        let at = LandmarkKernel::new(&kernel, x.as_ref(), Landmarks::Indices(picked), &Run::default()).unwrap();
+        (at, x, y)
+    }
+
+    fn solves_the_normal_equations<T: Scalar>(tol: f64) {
+        let (at, x, y) = problem::<T>((0..30).collect());
+        let weights: Vec<f64> = (0..3000).map(|i| 0.5 + f64::from(i % 3)).collect();
+        let centred = Centred::of(y.as_ref(), Some(&weights));
+        let found = solve(&at, x.as_ref(), &centred, 10.0, &Run::default()).unwrap().unwrap();
+        let moments = at.moments(x.as_ref(), centred.y.as_ref(), Some(&weights), &Run::default()).unwrap();
+        let left = (&moments.gram + &at.gram * faer::Scale(0.1)) * &found.w - &moments.cross;
+        assert!(left.norm_max() < tol * moments.cross.norm_max(), "{}", left.norm_max());
+        assert!(found.steps <= 20, "{}", found.steps);
+    }
+
+    #[test]
+    fn passes_solve_the_normal_equations() {
+        solves_the_normal_equations::<f64>(1e-5);
+        solves_the_normal_equations::<f32>(1e-5);
+    }
+
+    #[test]
+    fn repeated_landmarks_are_left_to_the_features() {
+        let (at, x, y) = problem::<f64>(vec![4, 9, 4, 7]);
+        let centred = Centred::of(y.as_ref(), None);
+        assert!(solve(&at, x.as_ref(), &centred, 10.0, &Run::default()).unwrap().is_none());
+    }
+
+    #[test]
+    fn passes_are_for_many_samples_of_few_coordinates() {
+        assert!(worthwhile(100_000, 1000, 20));
+        assert!(!worthwhile(100_000, 100, 20) && !worthwhile(20_000, 1000, 20) && !worthwhile(100_000, 1000, 500));
+    }
+}
