@@ -19,10 +19,10 @@ def numpy():
     return found
 
 
-def build(*more):
-    """The release build and the folder for files."""
+def build():
+    """The release build and the folder for files. The same for all scripts: with other targets cargo would compile everything anew."""
     WORK.mkdir(exist_ok=True)
-    subprocess.run(["cargo", "build", "--release", "--locked", "--workspace", *more], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", "--locked", "--workspace", "--bins", "--examples"], cwd=ROOT, check=True)
 
 
 def program(*words, codes=(0,)):

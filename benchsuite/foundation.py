@@ -60,7 +60,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
     parser.add_argument("--out", type=Path, help="also write the table to this file")
     options = parser.parse_args()
-    build("--bins", "--examples")
+    build()
     lines = [
         f"`benchsuite/foundation.py`, {platform.machine()}, {os.cpu_count()} cores\n",
         "| job | operator | seconds | peak MB | allowed MB | residual | products |",

@@ -123,7 +123,7 @@ def main():
     if options.example:
         WORK.mkdir(exist_ok=True)
     else:
-        build("--examples")
+        build()
     lines = [
         "`benchsuite/products.py`, f64, one thread each\n",
         "| job | G | width | vectors | ns an entry | over the floor | scikit-learn / lopsided | range | KeOps / lopsided | largest difference |",

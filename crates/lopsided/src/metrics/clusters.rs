@@ -118,16 +118,20 @@ fn co_occurrence_totals<T: Scalar>(a: &Samples<T>) -> Vec<f64> {
     totals
 }
 
-/// Columns `start..start + len` of AᵀA, one in each column of the result.
+/// Columns `start..start + len` of AᵀA on and above its diagonal, one in each column of the result.
 fn co_occurrences<T: Scalar>(a: &Samples<T>, terms: &Samples<T>, start: usize, len: usize) -> Mat<T> {
     let mut out = Mat::zeros(a.width(), len);
     match a.as_ref() {
-        SamplesRef::Dense(a) => linalg::gemm(out.as_mut(), a.transpose(), a.subcols(start, len), T::one()),
+        SamplesRef::Dense(a) => {
+            let (above, columns) = (a.subcols(0, start + len).transpose(), a.subcols(start, len));
+            linalg::gemm(out.as_mut().subrows_mut(0, start + len), above, columns, T::one());
+        }
         SamplesRef::Sparse(a) => {
-            for at in 0..len {
+            for (at, mut out) in out.col_iter_mut().enumerate() {
                 terms.as_ref().for_each(start + at, |document, weight| {
                     let (cols, values) = a.row(document);
-                    cols.iter().zip(values).for_each(|(&k, &v)| out[(k as usize, at)] += weight * v);
+                    let before = cols.iter().zip(values).take_while(|(k, _)| **k as usize <= start + at);
+                    before.for_each(|(&k, &v)| out[k as usize] += weight * v);
                 });
             }
         }
@@ -142,16 +146,22 @@ struct Sums {
 }
 
 impl Sums {
+    /// Each pair once, for both of its terms.
     fn of<T: Scalar>(rows: &Mat<T>, start: usize, totals: &[f64], clusters: &[u32], count: usize) -> Self {
         let mut sums = Sums { inside: vec![0.0; count], outside: vec![0.0; count] };
         let all: f64 = totals.iter().sum();
         for (at, column) in rows.col_iter().enumerate() {
-            let (mine, total) = (clusters[start + at], totals[start + at]);
-            for (k, c) in column.iter().enumerate().filter(|(_, c)| **c != T::zero()) {
-                let ratio = c.as_f64() * all / (total * totals[k]);
+            let term = start + at;
+            for (k, c) in column.iter().enumerate().take(term + 1).filter(|(_, c)| **c != T::zero()) {
+                let ratio = c.as_f64() * all / (totals[term] * totals[k]);
                 let pmi = if ratio > 0.0 && ratio.is_finite() { ratio.ln() } else { 0.0 };
-                let side = if clusters[k] == mine { &mut sums.inside } else { &mut sums.outside };
-                side[mine as usize] += pmi;
+                let (mine, other) = (clusters[term] as usize, clusters[k] as usize);
+                if mine == other {
+                    sums.inside[mine] += if k == term { pmi } else { 2.0 * pmi };
+                } else {
+                    sums.outside[mine] += pmi;
+                    sums.outside[other] += pmi;
+                }
             }
         }
         sums
