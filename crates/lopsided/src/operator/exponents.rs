@@ -78,22 +78,27 @@ impl<T: Scalar> Exponents<T> {
     }
 
     /// out ← exp(−gamma·|x − z|²) for any columns, and rows that mostly are neighbours: others would be slow.
-    pub(super) fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) {
-        let z = self.cols().select(cols);
+    pub(super) fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) {
+        let z = self.cols().transposed(cols);
+        let sizes: Vec<T> = cols.iter().map(|&j| self.cols().sizes[j]).collect();
+        let pieces = out.par_row_chunks_mut(TILE).zip(rows.par_chunks(TILE));
+        pieces.for_each(|(out, rows)| self.piece(rows, z.as_ref(), &sizes, out));
+    }
+
+    /// Some rows of a block, for columns z with their sizes.
+    fn piece(&self, rows: &[usize], z: MatRef<'_, T>, sizes: &[T], mut out: MatMut<'_, T>) {
         for run in neighbours(rows) {
             let (row, count) = (rows[run.start], run.len());
             let x = self.rows.tiles[row / TILE].subrows(row % TILE, count);
-            let out = out.rb_mut().subrows_mut(run.start, count);
-            linalg::replace(out, x, z.transpose(), self.gamma + self.gamma);
+            linalg::replace(out.rb_mut().subrows_mut(run.start, count), x, z, self.gamma + self.gamma);
         }
-        let sizes: Vec<T> = rows.iter().map(|&i| self.rows.sizes[i]).collect();
-        for (mut column, &j) in out.col_iter_mut().zip(cols) {
-            let size = self.cols().sizes[j];
+        let own: Vec<T> = rows.iter().map(|&i| self.rows.sizes[i]).collect();
+        for (mut column, &size) in out.col_iter_mut().zip(sizes) {
             match column.rb_mut().try_as_col_major_mut() {
-                Some(column) => T::exp_zip(column.as_slice_mut(), &sizes, |v, s| negative(v + (s + size))),
+                Some(column) => T::exp_zip(column.as_slice_mut(), &own, |v, s| negative(v + (s + size))),
                 None => {
                     let exponent = |v: T, s: T| num_traits::Float::exp(negative(v + (s + size)));
-                    column.iter_mut().zip(&sizes).for_each(|(v, &s)| *v = exponent(*v, s));
+                    column.iter_mut().zip(&own).for_each(|(v, &s)| *v = exponent(*v, s));
                 }
             }
         }
@@ -157,10 +162,14 @@ impl<T: Scalar> Prepared<T> {
         Prepared { tiles: self.tiles.par_iter().map(narrow).collect(), sizes: self.sizes.iter().map(of).collect() }
     }
 
-    /// Some of the centred samples.
-    fn select(&self, samples: &[usize]) -> Mat<T> {
-        let width = self.tiles.first().map_or(0, Mat::ncols);
-        Mat::from_fn(samples.len(), width, |i, k| self.tiles[samples[i] / TILE][(samples[i] % TILE, k)])
+    /// Some of the centred samples, a column each.
+    fn transposed(&self, samples: &[usize]) -> Mat<T> {
+        let mut out = Mat::zeros(self.tiles.first().map_or(0, Mat::ncols), samples.len());
+        for (column, &i) in out.col_iter_mut().zip(samples) {
+            let sample = self.tiles[i / TILE].row(i % TILE);
+            column.iter_mut().zip(sample.iter()).for_each(|(to, &from)| *to = from);
+        }
+        out
     }
 }
 

@@ -43,12 +43,15 @@ impl Chunk {
 
 /// The problem of the members alone, ordered by group, each group filled up to a multiple of [`LANES`] by places that never
 /// move.
-pub(super) struct Inner {
+pub(super) struct Inner<'a> {
+    chunk: &'a Chunk,
     /// Place of each member.
     places: Vec<usize>,
     groups: Vec<Range<usize>>,
-    /// K between all places, row by row.
-    k: Vec<f64>,
+    /// Rows of K between the places, those that were needed so far.
+    rows: &'a mut Vec<f64>,
+    /// The member of each place, and where its row begins, once it was needed.
+    members: Vec<(usize, Option<usize>)>,
     diagonal: Vec<f64>,
     c: Vec<f64>,
     lower: Vec<f64>,
@@ -60,21 +63,21 @@ pub(super) struct Inner {
     shrink: Vec<f64>,
 }
 
-impl Inner {
-    pub(super) fn new(search: &Search<'_>, chunk: &Chunk) -> Self {
+impl<'a> Inner<'a> {
+    /// `rows`: memory that is used again and again.
+    pub(super) fn new(search: &Search<'_>, chunk: &'a Chunk, rows: &'a mut Vec<f64>) -> Self {
+        rows.clear();
         let (places, groups) = laid_out(search, &chunk.members);
-        let (n, size) = (search.c.len(), groups.last().map_or(0, |last| last.end));
+        let size = groups.last().map_or(0, |last| last.end);
         let spread = |values: &[f64]| {
             let mut out = vec![0.0; size];
             places.iter().zip(&chunk.members).for_each(|(&at, &t)| out[at] = values[t]);
             out
         };
-        let mut k = vec![0.0; size * size];
-        for (column, &at) in chunk.columns.chunks_exact(n).zip(&places) {
-            let row = &mut k[at * size..(at + 1) * size];
-            places.iter().zip(&chunk.members).for_each(|(&at, &t)| row[at] = column[t]);
-        }
+        let mut members = vec![(0, None); size];
+        places.iter().enumerate().for_each(|(member, &at)| members[at].0 = member);
         let mut inner = Inner {
+            chunk,
             diagonal: spread(&search.diagonal),
             c: spread(&search.c),
             lower: spread(&search.lower),
@@ -84,7 +87,8 @@ impl Inner {
             shrink: vec![f64::INFINITY; size],
             places,
             groups,
-            k,
+            rows,
+            members,
         };
         (0..inner.places.len()).for_each(|member| inner.mark(inner.places[member]));
         inner
@@ -97,7 +101,7 @@ impl Inner {
 
     /// Moves pairs until the violation is at most `goal`; returns the steps and the extremes of both groups.
     pub(super) fn solve(&mut self, goal: f64, most: usize, run: &Run) -> Result<(usize, [Extremes; 2])> {
-        let mut extremes = self.moved(0, 0, 0.0);
+        let mut extremes = self.moved(None, 0.0);
         for steps in 0..most {
             let group = usize::from(extremes[1].violation() > extremes[0].violation());
             let residual = extremes[group].violation();
@@ -117,7 +121,8 @@ impl Inner {
     fn step(&mut self, group: usize, Extremes { first: i, largest, .. }: Extremes) -> [Extremes; 2] {
         let size = self.c.len();
         let own = self.groups[group].clone();
-        let row = &self.k[i * size..(i + 1) * size];
+        let start = self.row(i);
+        let row = &self.rows[start..start + size];
         let partner = Partner {
             largest,
             own: self.diagonal[i],
@@ -134,12 +139,30 @@ impl Inner {
         self.c[j] = -shifted(-self.c[j], length, -self.lower[j]);
         self.mark(i);
         self.mark(j);
-        self.moved(i, j, length)
+        self.moved(Some((i, j)), length)
     }
 
-    fn moved(&mut self, i: usize, j: usize, length: f64) -> [Extremes; 2] {
+    /// Where the row of a place begins.
+    fn row(&mut self, at: usize) -> usize {
+        let (member, start) = self.members[at];
+        start.unwrap_or_else(|| {
+            let (start, n) = (self.rows.len(), self.chunk.columns.len() / self.places.len());
+            self.rows.resize(start + self.c.len(), 0.0);
+            let (row, column) = (&mut self.rows[start..], &self.chunk.columns[member * n..(member + 1) * n]);
+            self.places.iter().zip(&self.chunk.members).for_each(|(&at, &t)| row[at] = column[t]);
+            self.members[at].1 = Some(start);
+            start
+        })
+    }
+
+    /// The extremes after a pair was moved, or before any was.
+    fn moved(&mut self, pair: Option<(usize, usize)>, length: f64) -> [Extremes; 2] {
         let size = self.c.len();
-        let rows = [i, j].map(|at| &self.k[at * size..(at + 1) * size]);
+        let starts = pair.map(|(i, j)| [self.row(i), self.row(j)]);
+        let rows = match starts {
+            Some(starts) => starts.map(|start| &self.rows[start..start + size]),
+            None => [&self.diagonal[..]; 2],
+        };
         let mut out = [Extremes::NONE; 2];
         for (out, own) in out.iter_mut().zip(&self.groups) {
             let moved = Moved {

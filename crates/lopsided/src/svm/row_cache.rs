@@ -2,11 +2,8 @@ use super::lanes;
 use crate::error::Result;
 use crate::operator::{Access, Operator};
 use faer::{Mat, MatMut};
-use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Entries of a column that one thread evaluates.
-const PIECE: usize = 512;
 /// Columns evaluated together where they are used at once.
 const TOGETHER: usize = 256;
 /// Searches at a time that share the memory; never the number of threads, on which no result may depend.
@@ -57,12 +54,7 @@ impl<'a> RowCache<'a> {
 
     /// K\[rows, cols\], column by column.
     pub(super) fn columns(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) -> Result<()> {
-        let out = MatMut::from_column_major_slice_mut(out, rows.len(), cols.len());
-        if self.k.access() == Access::Products {
-            return self.k.block(rows, cols, out);
-        }
-        let pieces = out.par_row_chunks_mut(PIECE).zip(rows.par_chunks(PIECE));
-        pieces.try_for_each(|(out, rows)| self.k.block(rows, cols, out))
+        self.k.block(rows, cols, MatMut::from_column_major_slice_mut(out, rows.len(), cols.len()))
     }
 
     /// `values` −= K\[rows, cols\]·c.

@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
     pub(super) fn run(&mut self, rules: Rules, run: &Run) -> Result<Ended> {
         let most = rules.max_steps.unwrap_or_else(|| 1_000_000.max(100 * self.c.len()));
         let mut chunk = Chunk::default();
-        let (mut steps, mut levels) = (0, [None; 2]);
+        let (mut steps, mut levels, mut buffer) = (0, [None; 2], Vec::new());
         loop {
             let worst = self.worst();
             let violation = worst.extremes.violation();
@@ -94,13 +94,14 @@ impl<'a> Search<'a> {
                 return Ok(Ended { violation, steps });
             }
             self.exchange(&mut chunk, &Urgency::new(self, worst, levels), rules.shrink)?;
-            let mut inner = Inner::new(self, &chunk);
+            let mut inner = Inner::new(self, &chunk, &mut buffer);
             let all = chunk.members.len() == self.c.len();
             let goal = if all { rules.tol } else { rules.tol.max(SETTLED * violation) };
             let (taken, extremes) = inner.solve(goal, most - steps, run)?;
             steps += taken;
             levels = extremes.map(|group| group.middle());
-            self.take_over(&chunk, &inner);
+            let found: Vec<(f64, f64)> = inner.found().collect();
+            self.take_over(&chunk, &found);
         }
     }
 
@@ -152,13 +153,13 @@ impl<'a> Search<'a> {
         chunk.add(self, &fresh)
     }
 
-    /// The coefficients of the members, and what they change everywhere.
-    fn take_over(&mut self, chunk: &Chunk, inner: &Inner) {
-        let change = |(&t, (c, _)): (&usize, (f64, f64))| c - std::mem::replace(&mut self.c[t], c);
-        let changes: Vec<f64> = chunk.members.iter().zip(inner.found()).map(change).collect();
+    /// The coefficients and residuals of the members, and what they change everywhere.
+    fn take_over(&mut self, chunk: &Chunk, found: &[(f64, f64)]) {
+        let change = |(&t, &(c, _)): (&usize, &(f64, f64))| c - std::mem::replace(&mut self.c[t], c);
+        let changes: Vec<f64> = chunk.members.iter().zip(found).map(change).collect();
         lanes::subtract(&mut self.residual, &chunk.columns, &changes);
         // Not a bit else, or the members might never seem settled.
-        chunk.members.iter().zip(inner.found()).for_each(|(&t, (_, residual))| self.residual[t] = residual);
+        chunk.members.iter().zip(found).for_each(|(&t, &(_, residual))| self.residual[t] = residual);
     }
 
     /// The residual of a group's samples between the bounds, on average; without any, the middle of what is possible.

@@ -155,7 +155,7 @@ proptest! {
         let samples = Samples::Dense(Mat::from_fn(n, 4, |i, j| x[(i, j)] + shift));
         let (k, y, machine) = (kernel(n, seed), labels(n, seed), CSvm::new(penalty));
         let rbf = KernelSpec::new("rbf").with("gamma", 0.3).build::<f64>().unwrap();
-        let accuracy = machine.tol / (4.0 * penalty * (n as f64).sqrt());
+        let accuracy = machine.tol / (2.0 * penalty * (n as f64).sqrt());
         let matrix = KernelMatrix { once: true, accuracy, ..KernelMatrix::new(&*rbf, samples.as_ref(), samples.as_ref()) };
         let built = matrix.build().unwrap();
         let rows = RowCache::new(&*built.operator, 1 << 20).unwrap();

@@ -59,10 +59,16 @@ struct TwoClass {
 
 impl TwoClass {
     /// How much entries of K may be off: errors of n of them, each times a coefficient, add up like √n of them, and are to stay
-    /// below a quarter of the violation.
-    fn accuracy(&self, n: usize, weights: Option<&[f64]>) -> f64 {
+    /// below half of the violation, though all were the largest.
+    fn accuracy(&self, codes: &[u32], weights: Option<&[f64]>) -> f64 {
         let most = weights.map_or(1.0, |w| w.iter().copied().fold(0.0, f64::max));
-        self.slack / (4.0 * most * (n as f64).sqrt())
+        let mut counts: Vec<usize> = codes.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
+        counts.sort_unstable();
+        let n = match self.way {
+            MultiClass::OneVsOne => counts.iter().rev().take(2).sum(),
+            MultiClass::OneVsRest => codes.len(),
+        };
+        self.slack / (2.0 * most * (n as f64).sqrt())
     }
 }
 
@@ -153,7 +159,7 @@ impl Frame<'_> {
         let mut matrix = self.svd.matrix(&*kernel, &data, run)?;
         if let Some(machines) = self.machines.filter(|_| symmetric) {
             matrix.once = machines.way == MultiClass::OneVsOne || names.len() == 2;
-            matrix.accuracy = machines.accuracy(codes.len(), weights.as_deref());
+            matrix.accuracy = machines.accuracy(&codes, weights.as_deref());
         }
         let built = matrix.build()?;
         let whole = Widened(&*built.operator);
