@@ -94,12 +94,11 @@ impl<T: Scalar> Exponents<T> {
         }
         let own: Vec<T> = rows.iter().map(|&i| self.rows.sizes[i]).collect();
         for (mut column, &size) in out.col_iter_mut().zip(sizes) {
-            match column.rb_mut().try_as_col_major_mut() {
-                Some(column) => T::exp_zip(column.as_slice_mut(), &own, |v, s| negative(v + (s + size))),
-                None => {
-                    let exponent = |v: T, s: T| num_traits::Float::exp(negative(v + (s + size)));
-                    column.iter_mut().zip(&own).for_each(|(v, &s)| *v = exponent(*v, s));
-                }
+            if let Some(column) = column.rb_mut().try_as_col_major_mut() {
+                T::exp_zip(column.as_slice_mut(), &own, |v, s| negative(v + (s + size)));
+            } else {
+                let exponent = |v: T, s: T| num_traits::Float::exp(negative(v + (s + size)));
+                column.iter_mut().zip(&own).for_each(|(v, &s)| *v = exponent(*v, s));
             }
         }
     }
@@ -178,7 +177,7 @@ pub(super) fn neighbours(samples: &[usize]) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut start = 0;
     for end in 1..=samples.len() {
-        let ends = end == samples.len() || samples[end] != samples[end - 1] + 1 || samples[end] % TILE == 0;
+        let ends = end == samples.len() || samples[end] != samples[end - 1] + 1 || samples[end].is_multiple_of(TILE);
         if ends {
             out.push(start..end);
             start = end;
