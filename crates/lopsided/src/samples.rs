@@ -446,7 +446,11 @@ impl<T: Scalar> SamplesRef<'_, T> {
     /// The listed samples, in that order.
     pub fn select(&self, rows: &[usize]) -> Samples<T> {
         match self {
-            SamplesRef::Dense(m) => Samples::Dense(Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)])),
+            SamplesRef::Dense(m) => {
+                let mut out = Mat::zeros(rows.len(), m.ncols());
+                out.row_iter_mut().zip(rows).for_each(|(mut to, &i)| to.copy_from(m.row(i)));
+                Samples::Dense(out)
+            }
             SamplesRef::Sparse(s) => Samples::Sparse(s.select(rows)),
         }
     }

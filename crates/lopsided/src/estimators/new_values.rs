@@ -33,6 +33,7 @@ impl<T: Scalar> NewValues<'_, T> {
         let kernel = self.kernel.build::<T>()?;
         let matrix = KernelMatrix {
             blocks_suffice: self.blocks_suffice,
+            once: !self.blocks_suffice,
             sampled_cols: self.sampled_cols.map(<[usize]>::to_vec),
             watch: run.watch.clone(),
             ..KernelMatrix::new(&*kernel, rows, self.data.cols().as_ref())
@@ -56,6 +57,7 @@ impl<T: Scalar> NewValues<'_, T> {
         let matrix = KernelMatrix {
             normalizer: self.normalizer.map(<[T]>::to_vec),
             blocks_suffice: self.blocks_suffice,
+            once: !self.blocks_suffice,
             watch: run.watch.clone(),
             ..KernelMatrix::new(&*kernel, x, cols)
         };

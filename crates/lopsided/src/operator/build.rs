@@ -1,4 +1,4 @@
-use super::plan::{Costs, SAMPLED_COLUMNS};
+use super::plan::{Costs, SAMPLED_COLUMNS, Uses};
 use super::symmetric::{Symmetric, is_symmetric};
 use super::{
     DenseOperator, KernelOperator, Operator, OperatorChoice, OperatorKind, OperatorPlan, ProductOperator, Scaled,
@@ -28,6 +28,10 @@ pub struct KernelMatrix<'a, T: Scalar> {
     pub normalizer: Option<Vec<T>>,
     /// True when whoever uses the operator can do with blocks of it.
     pub blocks_suffice: bool,
+    /// True when about every entry is asked for once, so that storing them earns nothing.
+    pub once: bool,
+    /// How much entries of blocks may be off; 0 unless told.
+    pub accuracy: f64,
     /// Columns that the row sums of an earlier operator were estimated from, to estimate these likewise.
     pub sampled_cols: Option<Vec<usize>>,
     /// Seed of such an estimate.
@@ -60,6 +64,8 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             memory,
             normalizer: None,
             blocks_suffice: false,
+            once: false,
+            accuracy: 0.0,
             sampled_cols: None,
             seed: 0,
             watch: Watch::default(),
@@ -93,7 +99,8 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         if self.sampled_cols.is_some() {
             return Ok(costs.blocks());
         }
-        costs.plan(self.choice, self.is_sparse(), self.blocks_suffice)
+        let once = self.once && self.kernel.normalization() == Normalization::None;
+        costs.plan(self.choice, self.is_sparse(), Uses { blocks_suffice: self.blocks_suffice, once })
     }
 
     /// Builds the operator of the plan.
@@ -193,7 +200,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         let tiles = KernelOperator::new(self.kernel, self.x, self.z, no_sums, &self.watch)?;
         let half = match plan.kind {
             OperatorKind::Dense => Symmetric::stored(&tiles, &self.watch)?,
-            _ => Symmetric::evaluated(tiles, &self.watch),
+            _ => Symmetric::evaluated(tiles.with_accuracy(self.accuracy), &self.watch),
         };
         if !softmax {
             return self.normalized(Box::new(half), plan, None);

@@ -7,6 +7,7 @@ use crate::scalar::Scalar;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Fewer samples than this on a side do not earn their preparation.
 const WORTHWHILE: usize = 64;
@@ -43,6 +44,20 @@ impl<T: Scalar> Exponents<T> {
         Some(Exponents { gamma, rows: Prepared::new(x, &center, gamma), cols })
     }
 
+    /// The same in single precision, where no entry is off by more than about `accuracy`.
+    ///
+    /// An exponent is the difference of numbers of at most twice the largest size, each with the rounding of single precision.
+    pub(super) fn narrowed(&self, accuracy: f64) -> Option<Exponents<f32>> {
+        let largest = self.rows.sizes.iter().chain(&self.cols().sizes).map(|s| s.as_f64().abs()).fold(0.0, f64::max);
+        let error = 0.5 * f32::eps() * (1.0 + 4.0 * largest);
+        let worthwhile = T::BYTES > f32::BYTES && error <= accuracy;
+        worthwhile.then(|| Exponents {
+            gamma: f32::of(self.gamma.as_f64()),
+            rows: self.rows.narrowed(),
+            cols: self.cols.as_ref().map(Prepared::narrowed),
+        })
+    }
+
     /// Bytes that preparation may take.
     pub(super) fn bytes(x: SamplesRef<'_, T>, z: SamplesRef<'_, T>) -> u64 {
         let bytes = |samples: SamplesRef<'_, T>| match samples {
@@ -61,6 +76,32 @@ impl<T: Scalar> Exponents<T> {
         let (x, z) = (&self.rows.tiles[row / TILE], &self.cols().tiles[col / TILE]);
         let x = x.as_ref().subrows(row % TILE, out.nrows());
         linalg::replace(out, x, z.transpose(), self.gamma + self.gamma);
+    }
+
+    /// out ← exp(−gamma·|x − z|²) for any columns, and rows that mostly are neighbours: others would be slow.
+    pub(super) fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) {
+        let z = self.cols().transposed(cols);
+        let sizes: Vec<T> = cols.iter().map(|&j| self.cols().sizes[j]).collect();
+        let pieces = out.par_row_chunks_mut(TILE).zip(rows.par_chunks(TILE));
+        pieces.for_each(|(out, rows)| self.piece(rows, z.as_ref(), &sizes, out));
+    }
+
+    /// Some rows of a block, for columns z with their sizes.
+    fn piece(&self, rows: &[usize], z: MatRef<'_, T>, sizes: &[T], mut out: MatMut<'_, T>) {
+        for run in neighbours(rows) {
+            let (row, count) = (rows[run.start], run.len());
+            let x = self.rows.tiles[row / TILE].subrows(row % TILE, count);
+            linalg::replace(out.rb_mut().subrows_mut(run.start, count), x, z, self.gamma + self.gamma);
+        }
+        let own: Vec<T> = rows.iter().map(|&i| self.rows.sizes[i]).collect();
+        for (mut column, &size) in out.col_iter_mut().zip(sizes) {
+            if let Some(column) = column.rb_mut().try_as_col_major_mut() {
+                T::exp_zip(column.as_slice_mut(), &own, |v, s| negative(v + (s + size)));
+            } else {
+                let exponent = |v: T, s: T| num_traits::Float::exp(negative(v + (s + size)));
+                column.iter_mut().zip(&own).for_each(|(v, &s)| *v = exponent(*v, s));
+            }
+        }
     }
 
     /// out ← −gamma·|x − z|².
@@ -95,7 +136,11 @@ impl<T: Scalar> Prepared<T> {
     fn new(samples: MatRef<'_, T>, center: &[T], gamma: T) -> Self {
         let tiles: Vec<Mat<T>> = samples
             .par_row_chunks(TILE)
-            .map(|rows| Mat::from_fn(rows.nrows(), rows.ncols(), |i, k| rows[(i, k)] - center[k]))
+            .map(|rows| {
+                let mut tile = rows.to_owned();
+                tile.col_iter_mut().zip(center).for_each(|(column, &c)| column.iter_mut().for_each(|v| *v -= c));
+                tile
+            })
             .collect();
         let sizes = tiles
             .par_iter()
@@ -104,6 +149,42 @@ impl<T: Scalar> Prepared<T> {
             .collect();
         Prepared { tiles, sizes }
     }
+
+    fn narrowed(&self) -> Prepared<f32> {
+        let of = |v: &T| f32::of(v.as_f64());
+        let narrow = |tile: &Mat<T>| {
+            let mut out = Mat::zeros(tile.nrows(), tile.ncols());
+            for (to, from) in out.col_iter_mut().zip(tile.col_iter()) {
+                to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = of(from));
+            }
+            out
+        };
+        Prepared { tiles: self.tiles.par_iter().map(narrow).collect(), sizes: self.sizes.iter().map(of).collect() }
+    }
+
+    /// Some of the centred samples, a column each.
+    fn transposed(&self, samples: &[usize]) -> Mat<T> {
+        let mut out = Mat::zeros(self.tiles.first().map_or(0, Mat::ncols), samples.len());
+        for (column, &i) in out.col_iter_mut().zip(samples) {
+            let sample = self.tiles[i / TILE].row(i % TILE);
+            column.iter_mut().zip(sample.iter()).for_each(|(to, &from)| *to = from);
+        }
+        out
+    }
+}
+
+/// Where samples that follow each other within a tile stand in a list.
+pub(super) fn neighbours(samples: &[usize]) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    for end in 1..=samples.len() {
+        let ends = end == samples.len() || samples[end] != samples[end - 1] + 1 || samples[end].is_multiple_of(TILE);
+        if ends {
+            out.push(start..end);
+            start = end;
+        }
+    }
+    out
 }
 
 /// Distances are not negative, whatever rounding says.

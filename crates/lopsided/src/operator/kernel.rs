@@ -1,4 +1,4 @@
-use super::exponents::Exponents;
+use super::exponents::{Exponents, neighbours};
 use super::{Access, Operator, TILE};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Normalization};
@@ -27,6 +27,8 @@ pub struct KernelOperator<'a, T: Scalar> {
     log_sums: Option<Vec<T>>,
     /// The quick way to the values, where there is one.
     exponents: Option<Exponents<T>>,
+    /// The same for blocks that need not be exact.
+    single: Option<Exponents<f32>>,
     access: Access,
     watch: Watch,
 }
@@ -46,7 +48,8 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
             return Err(Error::shape("the width of the column samples", x.width(), z.width()));
         }
         let (exponents, access) = (Exponents::new(kernel, x, z), Access::Entries);
-        let mut operator = KernelOperator { kernel, x, z, log_sums, exponents, access, watch: watch.clone() };
+        let (single, watch) = (None, watch.clone());
+        let mut operator = KernelOperator { kernel, x, z, log_sums, exponents, single, access, watch };
         if kernel.normalization() == Normalization::Softmax && operator.log_sums.is_none() {
             operator.log_sums = Some(operator.log_sum_rows()?);
         }
@@ -57,6 +60,15 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
     pub fn for_blocks(mut self) -> Self {
         self.access = Access::Blocks;
         self.exponents = None;
+        self
+    }
+
+    /// The same operator for solvers that ask for blocks whose entries may be off by `accuracy`.
+    pub(super) fn with_accuracy(mut self, accuracy: f64) -> Self {
+        self.single = self.exponents.as_ref().and_then(|exact| exact.narrowed(accuracy));
+        if self.single.is_some() {
+            self.exponents = None;
+        }
         self
     }
 
@@ -239,6 +251,22 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
+        // Shorter runs of neighbours than this are as well copied.
+        if self.log_sums.is_none() && 8 * neighbours(rows).len() <= rows.len() {
+            self.watch.check()?;
+            if let Some(ready) = &self.exponents {
+                ready.block(rows, cols, out);
+                return Ok(());
+            }
+            if let Some(ready) = &self.single {
+                let mut single = Mat::zeros(rows.len(), cols.len());
+                ready.block(rows, cols, single.as_mut());
+                for (to, from) in out.col_iter_mut().zip(single.col_iter()) {
+                    to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = T::of(from.as_f64()));
+                }
+                return Ok(());
+            }
+        }
         let (x, z) = (self.x.select(rows), self.z.select(cols));
         out.rb_mut().par_col_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {
             self.watch.check()?;

@@ -57,6 +57,15 @@ pub struct OperatorPlan {
     pub seconds: (f64, f64),
 }
 
+/// What G is for.
+#[derive(Clone, Copy)]
+pub(super) struct Uses {
+    /// The solver needs no products with all of G.
+    pub(super) blocks_suffice: bool,
+    /// About every entry is asked for once.
+    pub(super) once: bool,
+}
+
 /// What a choice between kinds is made from.
 pub(super) struct Costs {
     pub(super) cells: f64,
@@ -98,20 +107,14 @@ impl Costs {
         Costs { cells, dense_bytes, prepared_bytes, share, meetings, sparse_bytes, width, factored, memory }
     }
 
-    /// `blocks_suffice`: the solver needs no products with all of G.
-    pub(super) fn plan(
-        &self,
-        choice: OperatorChoice,
-        sparse_samples: bool,
-        blocks_suffice: bool,
-    ) -> Result<OperatorPlan> {
+    pub(super) fn plan(&self, choice: OperatorChoice, sparse_samples: bool, uses: Uses) -> Result<OperatorPlan> {
         if let Some(entries) = self.factored {
             let kind = if sparse_samples { OperatorKind::Sparse } else { OperatorKind::Tiles };
             let why = "the linear kernel is two products with the samples".into();
             return Ok(OperatorPlan { kind, blocks_only: false, bytes: 0, why, seconds: (entries * 1e-9, 0.0) });
         }
         match choice {
-            OperatorChoice::Auto => self.automatic(blocks_suffice),
+            OperatorChoice::Auto => self.automatic(uses),
             OperatorChoice::Tiles => Ok(self.tiles("asked for".into())),
             OperatorChoice::Dense if self.dense_bytes <= self.memory => Ok(self.dense("asked for".into())),
             OperatorChoice::Dense => Err(self.too_large("the stored matrix G".into(), self.dense_bytes)),
@@ -127,7 +130,7 @@ impl Costs {
         }
     }
 
-    fn automatic(&self, blocks_suffice: bool) -> Result<OperatorPlan> {
+    fn automatic(&self, uses: Uses) -> Result<OperatorPlan> {
         let fits = self.dense_bytes <= self.memory / 4;
         if let Some(meetings) = self.meetings {
             let share = meetings as f64 / self.cells.max(1.0);
@@ -136,13 +139,15 @@ impl Costs {
             }
         }
         let out_of_reach = !fits && self.cells > TILE_LIMIT;
-        if out_of_reach && blocks_suffice {
+        if out_of_reach && uses.blocks_suffice {
             return Ok(self.blocks());
         }
         if out_of_reach && self.meetings.is_some() {
             return Err(self.sparse_too_large());
         }
-        Ok(if fits {
+        Ok(if uses.once {
+            self.tiles("every entry is needed about once".into())
+        } else if fits {
             self.dense("G fits a quarter of the memory allowed".into())
         } else {
             self.tiles("G does not fit a quarter of the memory allowed".into())

@@ -13,7 +13,7 @@ pub struct CSvm {
     pub tol: f64,
     /// Steps after which the search is given up; `None`: 1 000 000, or 100 for each sample if that is more.
     pub max_steps: Option<usize>,
-    /// Leaves samples out while they press against a bound.
+    /// Moves pairs within a chunk of the samples that need it, instead of all of them.
     pub shrink: bool,
 }
 

@@ -1,7 +1,6 @@
 use super::probability::{Sigmoid, coupled, held_out};
 use super::{CSvm, NuSvm, Part, RowCache, SvmSolution};
 use crate::error::{Error, Result};
-use crate::operator::Submatrix;
 use crate::svd::Run;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -26,6 +25,14 @@ impl Machine {
         match self {
             Machine::C(machine) => machine.solve(rows, part, run),
             Machine::Nu(machine) => machine.solve(rows, part, run),
+        }
+    }
+
+    /// The violation of the optimality conditions that is allowed, divided by the bound of the coefficients.
+    pub(crate) fn slack(&self) -> f64 {
+        match self {
+            Machine::C(machine) => machine.tol / machine.penalty,
+            Machine::Nu(machine) => machine.tol,
         }
     }
 
@@ -99,7 +106,7 @@ pub struct Learned {
 }
 
 impl Classes<'_> {
-    /// All machines, in parallel; they share the rows of K where all of them can be kept.
+    /// All machines, in parallel.
     ///
     /// # Errors
     /// Those of [`Machine::solve`].
@@ -111,21 +118,14 @@ impl Classes<'_> {
         rows: &RowCache<'_>,
         run: &Run,
     ) -> Result<Vec<Learned>> {
+        let pairs = self.pairs(way);
+        let rows = rows.shared_by(pairs.len());
         let one = |pair: Pair| {
             let part = self.part(pair);
-            if rows.holds_all() || part.y.len() == rows.len() {
-                let (solution, sigmoid) = self::learn(machine, probability, rows, &part, run)?;
-                return Ok(Learned { pair, part, solution, sigmoid });
-            }
-            // Whole rows would push each other out; those of the pair alone are shorter.
-            let (k, bytes) = rows.source();
-            let block = Submatrix::new(k, Some(&part.places), Some(&part.places));
-            let own = RowCache::new(&block, bytes / rayon::current_num_threads() as u64)?;
-            let inside = Part { places: (0..part.y.len()).collect(), ..part.clone() };
-            let (solution, sigmoid) = self::learn(machine, probability, &own, &inside, run)?;
+            let (solution, sigmoid) = self::learn(machine, probability, &rows, &part, run)?;
             Ok(Learned { pair, part, solution, sigmoid })
         };
-        self.pairs(way).into_par_iter().map(one).collect()
+        pairs.into_par_iter().map(one).collect()
     }
 
     /// The classes that have samples, and against whom; of two classes one pair is enough.

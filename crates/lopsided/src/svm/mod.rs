@@ -11,8 +11,10 @@
 //! replaced by a tiny one: the pair then moves to a bound, and a stationary point is found instead of the maximum. A ν-SVM
 //! has r = −K·c and pairs within each class.
 //!
-//! Samples at a bound that they press against take no part until the rest is settled (shrinking); rows of K come from a cache
-//! of bounded size ([`RowCache`]), which the machines of several classes share, so K is held only where it fits.
+//! Few samples end up with a coefficient, so pairs are moved within a chunk of them only, whose rows of K are kept
+//! ([`RowCache`]). Once the chunk is settled, the samples that violate the conditions most join it; the search ends when none
+//! does. K is never held as a whole: only the rows of samples that were in the chunk are evaluated, and where the chunk outgrows
+//! its memory, members leave it again.
 //!
 //! ```
 //! use lopsided::operator::DenseOperator;
@@ -28,7 +30,9 @@
 //! ```
 
 mod c_svm;
+mod chunk;
 mod classes;
+mod lanes;
 mod nu_svm;
 mod probability;
 mod row_cache;
@@ -39,7 +43,7 @@ pub use classes::{Classes, Learned, Machine, MultiClass, Pair, class_probabiliti
 pub use nu_svm::NuSvm;
 pub(crate) use probability::held_out;
 pub use probability::{Sigmoid, coupled};
-pub use row_cache::{Row, RowCache};
+pub use row_cache::RowCache;
 
 use crate::error::{Error, Result};
 
@@ -132,10 +136,9 @@ impl SvmSolution {
     /// f at some samples of K, from the samples of `part` that it was learned from.
     pub(crate) fn values(&self, rows: &RowCache<'_>, part: &Part, at: &[usize]) -> Result<Vec<f64>> {
         let mut out = vec![self.bias; at.len()];
-        for (&place, &c) in part.places.iter().zip(&self.coefficients).filter(|(_, c)| **c != 0.0) {
-            let row = rows.row(place)?;
-            out.iter_mut().zip(at).for_each(|(f, &t)| *f += c * row[t]);
-        }
+        let supports = part.places.iter().zip(&self.coefficients).filter(|(_, c)| **c != 0.0);
+        let (places, negative): (Vec<usize>, Vec<f64>) = supports.map(|(&place, c)| (place, -c)).unzip();
+        rows.subtract(at, &places, &negative, &mut out)?;
         Ok(out)
     }
 }

@@ -16,7 +16,7 @@ pub struct NuSvm {
     pub tol: f64,
     /// Steps after which the search is given up; `None`: 1 000 000, or 100 for each sample if that is more.
     pub max_steps: Option<usize>,
-    /// Leaves samples out while they press against a bound.
+    /// Moves pairs within a chunk of the samples that need it, instead of all of them.
     pub shrink: bool,
 }
 
@@ -44,7 +44,7 @@ impl NuSvm {
         part.check(rows)?;
         self.check(part)?;
         let zeros = vec![0.0; part.y.len()];
-        let mut search = Search::new(rows, part, zeros, 1.0).start(self.feasible(part), &part.y)?;
+        let mut search = Search::new(rows, part, zeros, 1.0).start(self.feasible(part))?;
         let ended = search.run(rules, run)?;
         let (plus, minus) = (search.level(0), search.level(1));
         let (bias, margin) = (0.5 * (plus + minus), 0.5 * (minus - plus));

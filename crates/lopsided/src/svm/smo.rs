@@ -1,12 +1,14 @@
+use super::chunk::{Chunk, Inner};
+use super::lanes::{self, Extremes};
 use super::{Part, RowCache};
 use crate::error::{Error, Result};
 use crate::svd::Run;
 use crate::watch::Progress;
 
-/// Least curvature along a pair.
-const CURVATURE: f64 = 1e-12;
-/// Steps between two looks for samples that can be left out.
-const SHRINK_EVERY: usize = 1000;
+/// Samples that a chunk takes in at a time, or half as many as it has if those are more.
+const FRESH: usize = 32;
+/// A chunk is settled to this share of the violation before others are let in.
+const SETTLED: f64 = 0.1;
 
 /// When the search ends, and whether it leaves samples out meanwhile.
 #[derive(Clone, Copy)]
@@ -27,19 +29,16 @@ impl Rules {
 
 /// Maximise pᵀc − ½·cᵀKc over lower ≤ c ≤ upper with the sum of c fixed in each group.
 pub(super) struct Search<'a> {
-    rows: &'a RowCache<'a>,
-    /// Places of the samples in K.
-    places: Vec<usize>,
-    diagonal: Vec<f64>,
-    p: Vec<f64>,
+    pub(super) rows: &'a RowCache<'a>,
+    pub(super) part: &'a Part,
+    pub(super) diagonal: Vec<f64>,
     pub(super) c: Vec<f64>,
-    /// p − K·c; only of active samples up to date.
-    residual: Vec<f64>,
+    /// p − K·c.
+    pub(super) residual: Vec<f64>,
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     /// 0 or 1: pairs are moved within one group.
-    group: Vec<u8>,
-    active: Vec<usize>,
+    pub(super) group: Vec<u8>,
 }
 
 /// How a search ended.
@@ -49,81 +48,60 @@ pub(super) struct Ended {
     pub(super) steps: usize,
 }
 
-/// A pair to move, with what its residuals promise and the curvature along it.
-#[derive(Clone, Copy)]
-struct Pair {
-    i: usize,
-    j: usize,
-    promise: f64,
-    curvature: f64,
-}
-
-/// The largest residual of a group that may grow and the smallest that may shrink.
-#[derive(Clone, Copy)]
-struct Extremes {
-    first: Option<usize>,
-    largest: f64,
-    smallest: f64,
-}
-
-impl Extremes {
-    const NONE: Extremes = Extremes { first: None, largest: f64::NEG_INFINITY, smallest: f64::INFINITY };
-
-    fn violation(&self) -> f64 {
-        if self.largest > self.smallest { self.largest - self.smallest } else { 0.0 }
-    }
-}
-
 impl<'a> Search<'a> {
     /// Starts at c = 0 with all samples in one group; bounds 0 and weight·y.
-    pub(super) fn new(rows: &'a RowCache<'a>, part: &Part, p: Vec<f64>, penalty: f64) -> Self {
+    pub(super) fn new(rows: &'a RowCache<'a>, part: &'a Part, p: Vec<f64>, penalty: f64) -> Self {
         let bound = |i: usize| penalty * part.weight(i);
         let n = part.y.len();
         Search {
             rows,
-            places: part.places.clone(),
+            part,
             diagonal: part.places.iter().map(|&i| rows.diagonal()[i]).collect(),
-            residual: p.clone(),
-            p,
+            residual: p,
             c: vec![0.0; n],
             lower: (0..n).map(|i| if part.y[i] > 0.0 { 0.0 } else { -bound(i) }).collect(),
             upper: (0..n).map(|i| if part.y[i] > 0.0 { bound(i) } else { 0.0 }).collect(),
             group: vec![0; n],
-            active: (0..n).collect(),
         }
     }
 
-    /// Starts elsewhere, with two groups: samples above and below zero of `y`.
-    pub(super) fn start(mut self, c: Vec<f64>, y: &[f64]) -> Result<Self> {
+    /// Starts elsewhere, with two groups: the samples of each class.
+    pub(super) fn start(mut self, c: Vec<f64>) -> Result<Self> {
+        let places = &self.part.places;
+        let (at, moved): (Vec<usize>, Vec<f64>) =
+            places.iter().zip(&c).filter(|(_, c)| **c != 0.0).map(|(&at, &c)| (at, c)).unzip();
+        self.rows.subtract(places, &at, &moved, &mut self.residual)?;
+        self.group = self.part.y.iter().map(|y| u8::from(*y < 0.0)).collect();
         self.c = c;
-        self.group = y.iter().map(|y| u8::from(*y < 0.0)).collect();
-        self.active.clear();
-        self.restore()?;
         Ok(self)
     }
 
+    /// Number of groups.
+    pub(super) fn groups(&self) -> u8 {
+        self.group.iter().copied().max().unwrap_or(0) + 1
+    }
+
     pub(super) fn run(&mut self, rules: Rules, run: &Run) -> Result<Ended> {
-        let n = self.c.len();
-        let most = rules.max_steps.unwrap_or_else(|| 1_000_000.max(100 * n));
-        let mut steps = 0;
+        let most = rules.max_steps.unwrap_or_else(|| 1_000_000.max(100 * self.c.len()));
+        let mut chunk = Chunk::default();
+        let (mut steps, mut levels, mut buffer) = (0, [None; 2], Vec::new());
         loop {
-            let (pair, violation) = self.pair()?;
+            let worst = self.worst();
+            let violation = worst.extremes.violation();
+            let (stage, done) = ("support vectors", steps as u64);
+            run.watch.report(Progress { stage, done, total: 0, residual: Some(violation) })?;
             if violation <= rules.tol || steps == most {
-                if self.active.len() == n {
-                    return Ok(Ended { violation, steps });
-                }
-                self.restore()?;
-                continue;
+                return Ok(Ended { violation, steps });
             }
-            self.step(pair)?;
-            steps += 1;
-            if steps % SHRINK_EVERY.min(n) == 0 {
-                let (done, total) = (steps as u64, 0);
-                run.watch.report(Progress { stage: "support vectors", done, total, residual: Some(violation) })?;
-                if rules.shrink {
-                    self.shrink();
-                }
-            }
+            self.exchange(&mut chunk, &Urgency::new(self, worst, levels), rules.shrink)?;
+            let mut inner = Inner::new(self, &chunk, &mut buffer);
+            let all = chunk.members.len() == self.c.len();
+            let goal = if all { rules.tol } else { rules.tol.max(SETTLED * violation) };
+            let (taken, extremes) = inner.solve(goal, most - steps, run)?;
+            steps += taken;
+            levels = extremes.map(|group| group.middle());
+            let found: Vec<(f64, f64)> = inner.found().collect();
+            self.take_over(&chunk, &found);
         }
     }
 
@@ -135,103 +113,127 @@ impl<'a> Search<'a> {
         self.c[t] > self.lower[t]
     }
 
-    fn extremes(&self) -> [Extremes; 2] {
-        let mut out = [Extremes::NONE; 2];
-        for &t in &self.active {
-            let (own, r) = (&mut out[self.group[t] as usize], self.residual[t]);
-            if self.c[t] < self.upper[t] && r > own.largest {
-                (own.first, own.largest) = (Some(t), r);
+    fn worst(&self) -> Worst {
+        let of = |group: u8| {
+            let mut out = Worst { extremes: Extremes::NONE, last: 0 };
+            for t in (0..self.c.len()).filter(|&t| self.group[t] == group) {
+                let r = self.residual[t];
+                if self.may_grow(t) && r > out.extremes.largest {
+                    (out.extremes.first, out.extremes.largest) = (t, r);
+                }
+                if self.may_shrink(t) && r < out.extremes.smallest {
+                    (out.last, out.extremes.smallest) = (t, r);
+                }
             }
-            if self.c[t] > self.lower[t] {
-                own.smallest = own.smallest.min(r);
-            }
-        }
-        out
-    }
-
-    /// The pair of largest gain and the violation; a violation of 0 where no pair can move.
-    fn pair(&self) -> Result<(Pair, f64)> {
-        let both = self.extremes();
-        let group = u8::from(both[1].violation() > both[0].violation());
-        let Extremes { first, largest, .. } = both[group as usize];
-        let violation = both[group as usize].violation();
-        let still = Pair { i: 0, j: 0, promise: 0.0, curvature: 1.0 };
-        let Some(i) = first.filter(|_| violation > 0.0) else { return Ok((still, 0.0)) };
-        let row = self.rows.row(self.places[i])?;
-        let (mut best, mut gain) = (still, f64::NEG_INFINITY);
-        for &j in &self.active {
-            let promise = largest - self.residual[j];
-            if promise <= 0.0 || !self.may_shrink(j) || self.group[j] != group {
-                continue;
-            }
-            let curvature = (self.diagonal[i] + self.diagonal[j] - 2.0 * row[self.places[j]]).max(CURVATURE);
-            if promise * promise / curvature > gain {
-                (best, gain) = (Pair { i, j, promise, curvature }, promise * promise / curvature);
-            }
-        }
-        Ok((best, violation))
-    }
-
-    fn step(&mut self, pair: Pair) -> Result<()> {
-        let Pair { i, j, promise, curvature } = pair;
-        let room = (self.upper[i] - self.c[i]).min(self.c[j] - self.lower[j]);
-        let length = (promise / curvature).min(room);
-        self.c[i] = moved(self.c[i], length, self.upper[i]);
-        self.c[j] = -moved(-self.c[j], length, -self.lower[j]);
-        let (row_i, row_j) = (self.rows.row(self.places[i])?, self.rows.row(self.places[j])?);
-        for &t in &self.active {
-            let at = self.places[t];
-            self.residual[t] -= length * (row_i[at] - row_j[at]);
-        }
-        Ok(())
-    }
-
-    /// Leaves out samples at a bound whose residual lies beyond those of all samples of the group that can still move.
-    fn shrink(&mut self) {
-        let both = self.extremes();
-        let keeps = |t: &usize| {
-            let Extremes { largest, smallest, .. } = both[self.group[*t] as usize];
-            match (self.may_grow(*t), self.may_shrink(*t)) {
-                (true, false) => self.residual[*t] >= smallest,
-                (false, true) => self.residual[*t] <= largest,
-                _ => true,
-            }
+            out
         };
-        self.active = self.active.iter().copied().filter(keeps).collect();
+        let (one, other) = (of(0), of(1));
+        if other.extremes.violation() > one.extremes.violation() { other } else { one }
     }
 
-    /// Takes all samples back, with their residuals.
-    fn restore(&mut self) -> Result<()> {
-        let n = self.c.len();
-        let mut active = vec![false; n];
-        self.active.iter().for_each(|&t| active[t] = true);
-        let idle: Vec<usize> = (0..n).filter(|&t| !active[t]).collect();
-        idle.iter().for_each(|&t| self.residual[t] = self.p[t]);
-        for s in (0..n).filter(|&s| self.c[s] != 0.0) {
-            let row = self.rows.row(self.places[s])?;
-            idle.iter().for_each(|&t| self.residual[t] -= self.c[s] * row[self.places[t]]);
+    /// Lets the most urgent samples into the chunk, the least urgent out where there is no room.
+    fn exchange(&self, chunk: &mut Chunk, urgency: &Urgency<'_>, shrink: bool) -> Result<()> {
+        let (n, room) = (self.c.len(), self.rows.room(self.c.len()));
+        let mut inside = vec![false; n];
+        chunk.members.iter().for_each(|&t| inside[t] = true);
+        let outside: Vec<usize> = (0..n).filter(|&t| !inside[t]).collect();
+        let fresh = if !shrink && n <= room {
+            outside
+        } else {
+            urgency.first(outside, FRESH.max(chunk.members.len() / 2).min(room / 2))
+        };
+        if chunk.members.len() + fresh.len() > room {
+            let mut order: Vec<usize> = (0..chunk.members.len()).collect();
+            let keep = |t: usize| if self.may_grow(t) && self.may_shrink(t) { f64::INFINITY } else { urgency.of(t) };
+            order.sort_by(|&a, &b| keep(chunk.members[b]).total_cmp(&keep(chunk.members[a])));
+            order.truncate(room - fresh.len());
+            order.sort_unstable();
+            chunk.keep(&order);
         }
-        self.active = (0..n).collect();
-        Ok(())
+        chunk.add(self, &fresh)
+    }
+
+    /// The coefficients and residuals of the members, and what they change everywhere.
+    fn take_over(&mut self, chunk: &Chunk, found: &[(f64, f64)]) {
+        let change = |(&t, &(c, _)): (&usize, &(f64, f64))| c - std::mem::replace(&mut self.c[t], c);
+        let changes: Vec<f64> = chunk.members.iter().zip(found).map(change).collect();
+        lanes::subtract(&mut self.residual, &chunk.columns, &changes);
+        // Not a bit else, or the members might never seem settled.
+        chunk.members.iter().zip(found).for_each(|(&t, &(_, residual))| self.residual[t] = residual);
     }
 
     /// The residual of a group's samples between the bounds, on average; without any, the middle of what is possible.
     pub(super) fn level(&self, group: u8) -> f64 {
-        let own = |t: &usize| self.group[*t] == group;
-        let free = |t: &usize| self.may_grow(*t) && self.may_shrink(*t);
-        let free: Vec<f64> = (0..self.c.len()).filter(own).filter(free).map(|t| self.residual[t]).collect();
-        let Extremes { largest, smallest, .. } = self.extremes()[group as usize];
-        match (free.is_empty(), largest.is_finite(), smallest.is_finite()) {
-            (false, _, _) => free.iter().sum::<f64>() / free.len() as f64,
-            (true, true, true) => 0.5 * (largest + smallest),
-            (true, true, false) => largest,
-            (true, false, true) => smallest,
-            (true, false, false) => 0.0,
+        let own = || (0..self.c.len()).filter(|&t| self.group[t] == group);
+        let free = || own().filter(|&t| self.may_grow(t) && self.may_shrink(t));
+        if free().next().is_some() {
+            return free().map(|t| self.residual[t]).sum::<f64>() / free().count() as f64;
+        }
+        let largest = own().filter(|&t| self.may_grow(t)).map(|t| self.residual[t]).fold(f64::NEG_INFINITY, f64::max);
+        let smallest = own().filter(|&t| self.may_shrink(t)).map(|t| self.residual[t]).fold(f64::INFINITY, f64::min);
+        match (largest.is_finite(), smallest.is_finite()) {
+            (true, true) => 0.5 * (largest + smallest),
+            (true, false) => largest,
+            (false, true) => smallest,
+            (false, false) => 0.0,
         }
     }
 }
 
-/// `from` + `length`, exactly the bound where it reaches that far.
-fn moved(from: f64, length: f64, bound: f64) -> f64 {
-    if length >= bound - from { bound } else { (from + length).min(bound) }
+/// The extremes of the group with the largest violation, and the sample of the smallest residual.
+#[derive(Clone, Copy)]
+struct Worst {
+    extremes: Extremes,
+    last: usize,
+}
+
+/// How much samples ask to be moved: how far their residuals are beyond the level of their group, on the side they may move to.
+struct Urgency<'a> {
+    search: &'a Search<'a>,
+    worst: Worst,
+    levels: [f64; 2],
+}
+
+impl<'a> Urgency<'a> {
+    /// `levels`: those of the groups of the chunk, where it has any.
+    fn new(search: &'a Search<'a>, worst: Worst, levels: [Option<f64>; 2]) -> Self {
+        let levels = levels.map(|level| level.or(worst.extremes.middle()).unwrap_or(0.0));
+        Urgency { search, worst, levels }
+    }
+
+    /// The residual beyond the level: above 0 for those that may grow, below 0 for those that may shrink.
+    fn beyond(&self, t: usize) -> f64 {
+        self.search.residual[t] - self.levels[self.search.group[t] as usize]
+    }
+
+    fn of(&self, t: usize) -> f64 {
+        let (search, beyond) = (self.search, self.beyond(t));
+        let grow = if search.may_grow(t) { beyond } else { f64::NEG_INFINITY };
+        let shrink = if search.may_shrink(t) { -beyond } else { f64::NEG_INFINITY };
+        // Without the pair that violates the conditions most there might be no progress.
+        if t == self.worst.extremes.first || t == self.worst.last { f64::INFINITY } else { grow.max(shrink) }
+    }
+
+    /// About `count` of some samples, as many of each group and side; equal ones from all over.
+    fn first(&self, samples: Vec<usize>, count: usize) -> Vec<usize> {
+        let mut sides: [Vec<(f64, usize, usize)>; 4] = Default::default();
+        for t in samples {
+            let urgency = self.of(t);
+            if urgency > 0.0 {
+                let side = 2 * usize::from(self.search.group[t]) + usize::from(self.beyond(t) < 0.0);
+                sides[side].push((urgency, t.wrapping_mul(0x9e37_79b9_7f4a_7c15), t));
+            }
+        }
+        let share = count / sides.iter().filter(|side| !side.is_empty()).count().max(1);
+        let mut out = Vec::with_capacity(count);
+        for mut side in sides {
+            if side.len() > share {
+                side.select_nth_unstable_by(share, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                side.truncate(share);
+            }
+            out.extend(side.iter().map(|sample| sample.2));
+        }
+        out.sort_unstable();
+        out
+    }
 }

@@ -1,7 +1,8 @@
 //! The support vector machine against a projected gradient method, and its optimality conditions.
 
 use lopsided::estimators::{Model, Svm, Symmetrize};
-use lopsided::operator::DenseOperator;
+use lopsided::kernel::KernelSpec;
+use lopsided::operator::{DenseOperator, KernelMatrix};
 use lopsided::svm::{CSvm, Part, RowCache, SvmSolution};
 use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
 use proptest::prelude::*;
@@ -70,6 +71,15 @@ fn naive(k: &Mat<f64>, y: &[f64], penalty: f64) -> Vec<f64> {
     c
 }
 
+/// max {r_i : c_i may grow} − min {r_j : c_j may shrink}.
+fn violation(k: &Mat<f64>, y: &[f64], c: &[f64], penalty: f64) -> f64 {
+    let f = times(k, c);
+    let residual = |i: usize| y[i] - f[i];
+    let grow = (0..y.len()).filter(|&i| c[i] < (penalty * y[i]).max(0.0)).map(residual);
+    let shrink = (0..y.len()).filter(|&i| c[i] > (penalty * y[i]).min(0.0)).map(residual);
+    (grow.fold(f64::NEG_INFINITY, f64::max) - shrink.fold(f64::INFINITY, f64::min)).max(0.0)
+}
+
 fn within_bounds(found: &SvmSolution, y: &[f64], penalty: f64) -> bool {
     let sum: f64 = found.coefficients.iter().sum();
     let inside = |(c, y): (&f64, &f64)| (0.0..=penalty).contains(&(c * y));
@@ -112,12 +122,50 @@ proptest! {
         let (k, y) = (&half + half.transpose(), labels(n, seed));
         let found = solve(CSvm { max_steps: Some(100_000), ..CSvm::new(penalty) }, &k, &y);
         prop_assert!(found.converged == (found.violation <= 1e-3) && within_bounds(&found, &y, penalty));
-        let f = times(&k, &found.coefficients);
-        let residual = |i: usize| y[i] - f[i];
-        let grow = (0..n).filter(|&i| found.coefficients[i] < (penalty * y[i]).max(0.0)).map(residual);
-        let shrink = (0..n).filter(|&i| found.coefficients[i] > (penalty * y[i]).min(0.0)).map(residual);
-        let violation = grow.fold(f64::NEG_INFINITY, f64::max) - shrink.fold(f64::INFINITY, f64::min);
-        prop_assert!((violation.max(0.0) - found.violation).abs() < 1e-6 * (1.0 + found.violation));
+        let violation = violation(&k, &y, &found.coefficients, penalty);
+        prop_assert!((violation - found.violation).abs() < 1e-6 * (1.0 + found.violation));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    #[test]
+    fn a_chunk_without_room_for_all_support_vectors_ends_at_the_same_optimum(
+        n in 300usize..400, penalty in 0.1..5.0, seed: u64,
+    ) {
+        let (k, y) = (kernel(n, seed), labels(n, seed));
+        let machine = CSvm { tol: 1e-6, ..CSvm::new(penalty) };
+        let plain = solve(CSvm { shrink: false, ..machine }, &k, &y);
+        let operator = DenseOperator::Borrowed(k.as_ref());
+        let rows = RowCache::new(&operator, 0).unwrap();
+        let crowded = machine.solve(&rows, &Part::all(&y), &Run::default()).unwrap();
+        prop_assert!(plain.converged && crowded.converged && within_bounds(&crowded, &y, penalty));
+        prop_assert!(crowded.coefficients.iter().filter(|c| **c != 0.0).count() > 128, "more than a chunk has room for");
+        prop_assert!(violation(&k, &y, &crowded.coefficients, penalty) < 2e-6);
+        let (a, b) = (dual(&k, &y, &plain.coefficients), dual(&k, &y, &crowded.coefficients));
+        prop_assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{a} {b}");
+    }
+
+    #[test]
+    fn a_kernel_in_single_precision_keeps_the_optimality_conditions(
+        n in 80usize..200, penalty in 0.1..5.0, shift in -50.0..50.0, seed: u64,
+    ) {
+        let x = synth::gaussian::<f64>(n, 4, seed);
+        let samples = Samples::Dense(Mat::from_fn(n, 4, |i, j| x[(i, j)] + shift));
+        let (k, y, machine) = (kernel(n, seed), labels(n, seed), CSvm::new(penalty));
+        let rbf = KernelSpec::new("rbf").with("gamma", 0.3).build::<f64>().unwrap();
+        let accuracy = machine.tol / (2.0 * penalty * (n as f64).sqrt());
+        let matrix = KernelMatrix { once: true, accuracy, ..KernelMatrix::new(&*rbf, samples.as_ref(), samples.as_ref()) };
+        let built = matrix.build().unwrap();
+        let rows = RowCache::new(&*built.operator, 1 << 20).unwrap();
+        let found = machine.solve(&rows, &Part::all(&y), &Run::default()).unwrap();
+        prop_assert!(found.converged && violation(&k, &y, &found.coefficients, penalty) < 1.25 * machine.tol);
+        let all: Vec<usize> = (0..n).collect();
+        let mut block = Mat::zeros(n, n);
+        built.operator.block(&all, &all, block.as_mut()).unwrap();
+        let off = (&block - &k).norm_max();
+        prop_assert!(off > 1e-12 && off <= accuracy, "{off} of {accuracy}");
     }
 }
 

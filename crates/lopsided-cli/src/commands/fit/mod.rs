@@ -24,6 +24,8 @@ use summary::Summary;
 const DEFAULT_RANK: usize = 100;
 /// Bandwidth for graphs unless given: narrower kernels see little beyond a node's own links.
 const GRAPH_FACTOR: f64 = 5.0;
+/// Training samples that the score is taken of at most, spread over all of them: predicting all may cost as much as the fit.
+const SCORED: usize = 1000;
 
 /// Fits in the wanted precision.
 pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
@@ -114,7 +116,9 @@ fn finish<T: Scalar>(
 ) -> Result<Outcome> {
     context.line.stage("fitting");
     let Labelled { data, target, notes } = labelled;
-    let training = data.rows(&data.y.as_ref().map(lopsided::Target::known).unwrap_or_default());
+    let known = data.y.as_ref().map(lopsided::Target::known).unwrap_or_default();
+    let scored: Vec<usize> = known.iter().copied().step_by(known.len().div_ceil(SCORED).max(1)).collect();
+    let training = data.rows(&scored);
     let model = estimator.fit(data, &context.run).map_err(with_hint)?;
     context.line.stage("writing");
     let decision = model.decision(&training, &context.run)?;
@@ -127,6 +131,7 @@ fn finish<T: Scalar>(
     }
     let mut summary = Summary::of(args, &*model, tuning, notes);
     summary.train_score = train_score;
+    summary.train_scored = scored.len();
     summary.errors = errors;
     summary.show(context)?;
     Ok(if model.report().converged { Outcome::Done } else { Outcome::NotConverged })

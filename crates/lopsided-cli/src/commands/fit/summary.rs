@@ -22,6 +22,8 @@ pub(super) struct Summary {
     classes: Vec<String>,
     measure: &'static str,
     pub(super) train_score: Option<f64>,
+    /// Samples that it is the score of.
+    pub(super) train_scored: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     cv: Option<Tuning>,
     condition: Option<f64>,
@@ -52,6 +54,7 @@ impl Summary {
             classes: model.answer().classes().to_vec(),
             measure: if *model.answer() == Answer::Values { "rmse" } else { "micro-f1" },
             train_score: None,
+            train_scored: 0,
             cv,
             condition,
             errors: None,
@@ -99,7 +102,9 @@ impl Summary {
             let score = format!("{} {:.4} ± {:.4}", cv.measure, cv.best.score.mean, cv.best.score.deviation);
             lines.push(("cross-validation", format!("{score} with {}", settings(&cv.best.params))));
         }
-        lines.extend(self.train_score.map(|score| ("on training data", format!("{} {score:.4}", self.measure))));
+        let of =
+            if self.train_scored < self.n_train { format!(" of {} samples", self.train_scored) } else { String::new() };
+        lines.extend(self.train_score.map(|score| ("on training data", format!("{} {score:.4}{of}", self.measure))));
         lines.extend(self.errors.iter().flat_map(errors::lines));
         lines.extend(self.condition.map(|condition| ("condition", format!("{condition:.1e}"))));
         if !self.converged {

@@ -16,6 +16,7 @@ use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::linsys::{self, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
 use crate::operator::{Access, Operator, Widened};
+use crate::samples::is_everything;
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::MatRef;
@@ -351,7 +352,7 @@ pub(super) fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed:
     if data.frame.is_some() || precomputed {
         return (data, rows.to_vec());
     }
-    let data = if rows.len() == data.x.count() { data } else { data.rows(rows) };
+    let data = if is_everything(rows, data.x.count()) { data } else { data.rows(rows) };
     let count = data.x.count();
     (data, (0..count).collect())
 }

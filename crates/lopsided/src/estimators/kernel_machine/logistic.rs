@@ -45,7 +45,7 @@ impl KernelLogistic {
 
     fn frame(&self) -> Frame<'_> {
         let KernelLogistic { svd, symmetrize, class_weight, approximation, .. } = self;
-        Frame { name: "logistic", svd, symmetrize: *symmetrize, class_weight, approximation }
+        Frame { name: "logistic", svd, symmetrize: *symmetrize, class_weight, approximation, machines: None }
     }
 
     fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {

@@ -33,6 +33,7 @@ use crate::linsys::{CoupledSolution, SystemReport};
 use crate::operator::{Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
+use crate::svm::MultiClass;
 use faer::{Mat, MatRef};
 use model::{Functions as MachineFunctions, Output};
 use std::collections::BTreeMap;
@@ -44,6 +45,31 @@ struct Frame<'a> {
     symmetrize: Symmetrize,
     class_weight: &'a ClassWeight,
     approximation: &'a Approximation,
+    /// `None` for one machine that needs all of K again and again.
+    machines: Option<TwoClass>,
+}
+
+/// Two-class machines that look at parts of K.
+#[derive(Clone, Copy)]
+struct TwoClass {
+    way: MultiClass,
+    /// Violation of the optimality conditions that is allowed, divided by the bound of the coefficients.
+    slack: f64,
+}
+
+impl TwoClass {
+    /// How much entries of K may be off: errors of n of them, each times a coefficient, add up like √n of them, and are to stay
+    /// below half of the violation, though all were the largest.
+    fn accuracy(&self, codes: &[u32], weights: Option<&[f64]>) -> f64 {
+        let most = weights.map_or(1.0, |w| w.iter().copied().fold(0.0, f64::max));
+        let mut counts: Vec<usize> = codes.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
+        counts.sort_unstable();
+        let n = match self.way {
+            MultiClass::OneVsOne => counts.iter().rev().take(2).sum(),
+            MultiClass::OneVsRest => codes.len(),
+        };
+        self.slack / (2.0 * most * (n as f64).sqrt())
+    }
 }
 
 /// The samples that a machine learns from.
@@ -117,20 +143,29 @@ impl Frame<'_> {
     ) -> Result<KernelMachineModel<T>> {
         let known = self.known(data.y.as_ref())?;
         data.check_weights()?;
-        let (data, mut train) = training(data, &known.rows, self.svd.kernel.name == "precomputed");
-        let codes = codes(&data);
-        // Samples of a class side by side: the machine of a pair then reads rows of K in two pieces.
-        train.sort_by_key(|&i| codes[i]);
-        let codes: Vec<u32> = train.iter().map(|&i| codes[i]).collect();
+        // Samples of a class side by side: the machine of a pair then has rows of K in two pieces. Where Z belongs to X, they stay.
+        let (mut rows, all) = (known.rows, codes(&data));
+        if data.z.is_none() {
+            rows.sort_by_key(|&i| all[i]);
+        }
+        let (data, mut train) = training(data, &rows, self.svd.kernel.name == "precomputed");
+        let all = codes(&data);
+        train.sort_by_key(|&i| all[i]);
+        let codes: Vec<u32> = train.iter().map(|&i| all[i]).collect();
         let names = known.answer.classes();
         let weights = self.class_weight.applied(data.weights.as_deref(), &train, &codes, names)?;
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
-        let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
+        let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
+        let mut matrix = self.svd.matrix(&*kernel, &data, run)?;
+        if let Some(machines) = self.machines.filter(|_| symmetric) {
+            matrix.once = machines.way == MultiClass::OneVsOne || names.len() == 2;
+            matrix.accuracy = machines.accuracy(&codes, weights.as_deref());
+        }
+        let built = matrix.build()?;
         let whole = Widened(&*built.operator);
         check_square(&whole)?;
         let block = Submatrix::new(&whole, Some(&train), Some(&train));
         let symmetrized = Symmetrized::new(&block, self.symmetrize);
-        let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
         let k: &dyn Operator<f64> = if symmetric { &block } else { &symmetrized };
         let learned = learn(&Task { space: Space::Kernel(k), codes: &codes, names, weights: weights.as_deref() })?;
         let way = BTreeMap::from([("symmetrize".to_string(), self.symmetrize.to_string().into())]);

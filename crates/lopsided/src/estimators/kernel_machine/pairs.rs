@@ -4,7 +4,7 @@ use super::svm::{Svm, SvmKind};
 use super::{Error, Learned, Mat, MatRef, Operator, Output, Result, Run, Space, Task};
 use crate::linalg;
 use crate::linear_machine::{LearnedPlane, LinearSvm};
-use crate::operator::{ProductOperator, available_memory};
+use crate::operator::{Access, DenseOperator, ProductOperator, available_memory, materialize};
 use crate::samples::SamplesRef;
 use crate::svm::{self, CSvm, Classes, Machine, NuSvm, Pair, RowCache};
 
@@ -25,7 +25,7 @@ impl Svm {
             (Space::Features(f), SvmKind::C(penalty)) => self.learn_planes(f, penalty, task, run),
             (Space::Features(f), SvmKind::Nu(_)) => {
                 let k = ProductOperator::new(SamplesRef::Dense(f), SamplesRef::Dense(f))?;
-                let learned = self.learn_kernel(&k, task, run)?;
+                let learned = self.learn_rows(&RowCache::new(&k, self.row_bytes())?, task, run)?;
                 Ok(Learned { coefficients: linalg::transpose_mul(f, learned.coefficients.as_ref()), ..learned })
             }
         }
@@ -54,12 +54,24 @@ impl Svm {
 
     /// The machine on a kernel matrix, in coefficients of the samples.
     fn learn_kernel(&self, k: &dyn Operator<f64>, task: &Task<'_>, run: &Run) -> Result<Learned> {
-        let bytes = CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4);
-        let rows = RowCache::new(k, bytes)?;
+        let (n, bytes) = (k.nrows() as u64, self.row_bytes());
+        // Several machines would ask for the same products.
+        if k.access() == Access::Products && task.names.len() > 2 && 8 * n * n <= bytes {
+            let stored = DenseOperator::Owned(materialize(k)?);
+            return self.learn_rows(&RowCache::new(&stored, bytes)?, task, run);
+        }
+        self.learn_rows(&RowCache::new(k, bytes)?, task, run)
+    }
+
+    fn row_bytes(&self) -> u64 {
+        CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4)
+    }
+
+    fn learn_rows(&self, rows: &RowCache<'_>, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let classes = classes(task);
         let machine = self.machine();
         self.check_nu(&classes, task.names)?;
-        let found = classes.learn(&machine, self.multi_class, self.probability, &rows, run)?;
+        let found = classes.learn(&machine, self.multi_class, self.probability, rows, run)?;
         let mut coefficients = Mat::zeros(task.codes.len(), found.len());
         for (at, learned) in found.iter().enumerate() {
             let values = learned.part.places.iter().zip(&learned.solution.coefficients);
@@ -76,7 +88,7 @@ impl Svm {
         })
     }
 
-    fn machine(&self) -> Machine {
+    pub(super) fn machine(&self) -> Machine {
         let tol = |default: f64| self.svd.solver_params.get("tol").unwrap_or(default);
         match self.kind {
             SvmKind::C(penalty) => {

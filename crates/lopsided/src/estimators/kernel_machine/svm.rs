@@ -1,7 +1,7 @@
 use super::{
     APPROXIMATION_SETTINGS, Approach, Approximation, ClassWeight, Dataset, Error, Estimator, EstimatorEntry, Frame,
     KERNEL_SETTINGS, KernelMachineModel, KernelSvd, Labelled, Model, Plan, Point, Recipe, Result, Run, Scalar,
-    Symmetrize, above_zero, unknown_setting, validate,
+    Symmetrize, TwoClass, above_zero, unknown_setting, validate,
 };
 use crate::estimators::nystrom_machine::{Comparison, MachineErrors, Problem};
 use crate::linear_machine::HingeLoss;
@@ -120,8 +120,9 @@ impl Svm {
 
     pub(super) fn frame(&self) -> Frame<'_> {
         let name = if matches!(self.kind, SvmKind::C(_)) { "svm" } else { "nu-svm" };
-        let Svm { svd, symmetrize, class_weight, approximation, .. } = self;
-        Frame { name, svd, symmetrize: *symmetrize, class_weight, approximation }
+        let Svm { svd, symmetrize, class_weight, approximation, multi_class, .. } = self;
+        let machines = Some(TwoClass { way: *multi_class, slack: self.machine().slack() });
+        Frame { name, svd, symmetrize: *symmetrize, class_weight, approximation, machines }
     }
 
     /// What the exact machine and those with landmarks share.
