@@ -1,3 +1,4 @@
+use super::counted::Counted;
 use super::plan::{Costs, SAMPLED_COLUMNS};
 use super::symmetric::{Symmetric, is_symmetric};
 use super::{
@@ -98,6 +99,12 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
 
     /// Builds the operator of the plan.
     pub fn build(self) -> Result<Built<'a, T>> {
+        let watch = self.watch.clone();
+        let built = self.uncounted()?;
+        Ok(Built { operator: Box::new(Counted { inner: built.operator, watch }), ..built })
+    }
+
+    fn uncounted(self) -> Result<Built<'a, T>> {
         let plan = self.plan()?;
         if let Some(graph) = self.kernel.graph() {
             let SamplesRef::Sparse(p) = self.x else {
