@@ -29,6 +29,9 @@ pub struct KernelMatrix<'a, T: Scalar> {
     pub normalizer: Option<Vec<T>>,
     /// True when whoever uses the operator can do with blocks of it.
     pub blocks_suffice: bool,
+    /// True when whoever uses the operator reads most of its entries, or takes as many products as it has rows: what products
+    /// alone would not earn back is then stored.
+    pub reads_entries: bool,
     /// Columns that the row sums of an earlier operator were estimated from, to estimate these likewise.
     pub sampled_cols: Option<Vec<usize>>,
     /// Seed of such an estimate.
@@ -61,6 +64,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             memory,
             normalizer: None,
             blocks_suffice: false,
+            reads_entries: false,
             sampled_cols: None,
             seed: 0,
             watch: Watch::default(),
@@ -110,7 +114,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             let SamplesRef::Sparse(p) = self.x else {
                 return Err(Error::shape("the matrix of the graph", "sparse", "dense"));
             };
-            return Ok(exact(graph.operator(p.to_owned(), self.memory, &self.watch)?, plan, None));
+            return Ok(exact(graph.operator(p.to_owned(), self.reads_entries, self.memory, &self.watch)?, plan, None));
         }
         match plan.kind {
             OperatorKind::Precomputed => Ok(exact(self.given(), plan, None)),

@@ -30,7 +30,7 @@ use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
 use crate::linsys::{CoupledSolution, SystemReport};
-use crate::operator::{Operator, Submatrix, Widened};
+use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::{Mat, MatRef};
@@ -125,7 +125,7 @@ impl Frame<'_> {
         let names = known.answer.classes();
         let weights = self.class_weight.applied(data.weights.as_deref(), &train, &codes, names)?;
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
-        let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
+        let built = KernelMatrix { reads_entries: true, ..self.svd.matrix(&*kernel, &data, run)? }.build()?;
         let whole = Widened(&*built.operator);
         check_square(&whole)?;
         let block = Submatrix::new(&whole, Some(&train), Some(&train));
