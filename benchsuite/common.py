@@ -3,6 +3,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,6 +39,36 @@ def program(*words, codes=(0,)):
 def report(*words, codes=(0,)):
     """The JSON of one run."""
     return json.loads(program(*words, "--json", "--quiet", codes=codes))
+
+
+class TooSlow(Exception):
+    """A process took longer than it may."""
+
+
+def measured(command, threads, limit=None, codes=(0,), stdin=None):
+    """Seconds, processor seconds, peak MB and output of a process; one that takes longer than `limit` seconds is ended.
+
+    `stdin` is a file.
+    """
+    limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")}
+    start = time.perf_counter()
+    with open(stdin or os.devnull) as source, subprocess.Popen(
+            [str(word) for word in command], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, **limits}) as process:
+        end = threading.Timer(limit, process.kill) if limit else None
+        if end:
+            end.start()
+        out, error = process.stdout.read(), process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - start
+    if end:
+        end.cancel()
+        if process.returncode < 0 and seconds >= limit:
+            raise TooSlow
+    if process.returncode not in codes:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{error[-2000:]}")
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out
 
 
 def publish(lines, out):

@@ -13,41 +13,25 @@ import multiprocessing
 import os
 import platform
 import statistics
-import subprocess
 import sys
-import time
 from pathlib import Path
 
-from common import TARGET, WORK, build
+from common import TARGET, WORK, build, measured
 
 HERE = Path(__file__).resolve().parent
 THREADS = os.cpu_count()
 
 
-def measured(command):
-    """Seconds, peak MB and output of a process."""
-    limits = {name: str(THREADS) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")}
-    start = time.perf_counter()
-    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, **limits}) as process:
-        out, error = process.stdout.read(), process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))}\n{error[-2000:]}")
-    return time.perf_counter() - start, usage.ru_maxrss / 1024, out
-
-
 def program_words(words):
     """One of our commands: seconds of the whole process, peak MB, its report."""
-    seconds, peak, out = measured([TARGET / "lopsided", *words, "--json", "--quiet"])
+    seconds, _, peak, out = measured([TARGET / "lopsided", *words, "--json", "--quiet"], THREADS)
     return seconds, peak, json.loads(out)
 
 
 def peer(name, folder, settings):
     """One of the others: seconds from opening the data, peak MB, what it found."""
     words = [f"{key}={value}" for key, value in settings.items()]
-    _, peak, out = measured([sys.executable, HERE / "peers.py", name, folder, *words])
+    _, _, peak, out = measured([sys.executable, HERE / "peers.py", name, folder, *words], THREADS)
     found = json.loads(out)
     return found["seconds"], peak, found
 

@@ -62,7 +62,7 @@ pub use graph::{Graph, GraphRule, Links};
 pub use samples::{Csr, Samples, SamplesRef, Side};
 pub use scalar::Scalar;
 pub use svd::Run;
-pub use watch::{Progress, Watch};
+pub use watch::{Progress, Watch, Work};
 
 /// The examples of the README are run with the tests.
 #[cfg(doctest)]

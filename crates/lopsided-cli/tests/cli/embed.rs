@@ -55,7 +55,7 @@ fn json_has_the_promised_fields() {
     assert_eq!(json["kernel"], "sne");
     assert_eq!(json["singular_values"].as_array().unwrap().len(), 4);
     assert_eq!((&json["converged"], &json["error_estimate"]), (&true.into(), &serde_json::Value::Null));
-    for number in ["gamma", "residual", "operator_products", "seconds", "peak_bytes"] {
+    for number in ["gamma", "residual", "operator_products", "kernel_evaluations", "seconds", "peak_bytes"] {
         assert!(json[number].is_number(), "{number}: {json}");
     }
     for text in ["operator", "solver", "scaling", "precision"] {

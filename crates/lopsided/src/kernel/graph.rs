@@ -37,14 +37,21 @@ const SHORTEST_PATH: &str = "shortest-path";
 const STORED: usize = 5000;
 
 impl GraphKernel {
-    /// G of the graph with matrix P.
+    /// G of the graph with matrix P; with `stored` the sum of a series is stored where it is small, at the price of a product for
+    /// every node.
     ///
     /// # Errors
     /// [`Error::Shape`] unless P is square, [`Error::Param`] for parameters that do not fit P, [`Error::Memory`].
-    pub fn operator<T: Scalar>(&self, p: Csr<T>, memory: u64, watch: &Watch) -> Result<Box<dyn Operator<T> + Send>> {
+    pub fn operator<T: Scalar>(
+        &self,
+        p: Csr<T>,
+        stored: bool,
+        memory: u64,
+        watch: &Watch,
+    ) -> Result<Box<dyn Operator<T> + Send>> {
         Ok(match *self {
-            GraphKernel::Katz { beta } => stored(Katz::relative(p, beta)?, memory, watch)?,
-            GraphKernel::PageRank { alpha } => stored(PageRank::new(p, alpha)?, memory, watch)?,
+            GraphKernel::Katz { beta } => sum(Katz::relative(p, beta)?, stored, memory, watch)?,
+            GraphKernel::PageRank { alpha } => sum(PageRank::new(p, alpha)?, stored, memory, watch)?,
             GraphKernel::ShortestPath { decay } => Box::new(ShortestPaths { decay, memory, watch }.operator(&p)?),
         })
     }
@@ -94,15 +101,16 @@ impl KernelSpec {
     }
 }
 
-/// The sum of a series as a sparse matrix where that takes at most a quarter of the memory: solvers take many products with
-/// it. What is lost in rounding is left out.
-fn stored<T: Scalar>(
+/// The series itself, or its sum as a sparse matrix where that takes at most a quarter of the memory. What is lost in
+/// rounding is left out.
+fn sum<T: Scalar>(
     series: impl Operator<T> + Send + 'static,
+    stored: bool,
     memory: u64,
     watch: &Watch,
 ) -> Result<Box<dyn Operator<T> + Send>> {
     let all: Vec<usize> = (0..series.nrows()).collect();
-    if all.len() > STORED {
+    if !stored || all.len() > STORED {
         return Ok(Box::new(series));
     }
     let mut out = Csr::empty(all.len());

@@ -82,9 +82,8 @@ impl<T: Scalar> Anchors<T> {
         mut visit: impl FnMut(usize, Mat<f64>),
     ) -> Result<()> {
         for start in (0..self.count()).step_by(STRIP) {
-            run.watch.check()?;
             let mut strip = Mat::<T>::zeros(x.count(), STRIP.min(self.count() - start));
-            self.block(kernel, x, start, strip.as_mut())?;
+            self.block(kernel, x, start, strip.as_mut(), run)?;
             visit(start, Mat::from_fn(x.count(), strip.ncols(), |i, j| strip[(i, j)].as_f64()));
         }
         Ok(())
@@ -98,10 +97,21 @@ impl<T: Scalar> Anchors<T> {
     }
 
     /// out ← k(x, anchors `start`, `start` + 1, …).
-    fn block(&self, kernel: &dyn Kernel<T>, x: SamplesRef<'_, T>, start: usize, mut out: MatMut<'_, T>) -> Result<()> {
+    fn block(
+        &self,
+        kernel: &dyn Kernel<T>,
+        x: SamplesRef<'_, T>,
+        start: usize,
+        mut out: MatMut<'_, T>,
+        run: &Run,
+    ) -> Result<()> {
         match self {
-            Anchors::Points(points) => kernel.block(x, points.as_ref().subrows(start, out.ncols()), out),
+            Anchors::Points(points) => {
+                run.watch.evaluating(out.nrows() * out.ncols())?;
+                kernel.block(x, points.as_ref().subrows(start, out.ncols()), out)
+            }
             Anchors::Columns { picked, .. } => {
+                run.watch.check()?;
                 let mut place = vec![Vec::new(); self.width()];
                 (0..out.ncols()).for_each(|j| place[picked[start + j]].push(j));
                 out.fill(T::zero());

@@ -1,3 +1,4 @@
+use super::counted::Counted;
 use super::plan::{Costs, SAMPLED_COLUMNS, Uses};
 use super::symmetric::{Symmetric, is_symmetric};
 use super::{
@@ -32,6 +33,9 @@ pub struct KernelMatrix<'a, T: Scalar> {
     pub once: bool,
     /// How much entries of blocks may be off; 0 unless told.
     pub accuracy: f64,
+    /// True when whoever uses the operator reads most of its entries, or takes as many products as it has rows: what products
+    /// alone would not earn back is then stored.
+    pub reads_entries: bool,
     /// Columns that the row sums of an earlier operator were estimated from, to estimate these likewise.
     pub sampled_cols: Option<Vec<usize>>,
     /// Seed of such an estimate.
@@ -66,6 +70,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             blocks_suffice: false,
             once: false,
             accuracy: 0.0,
+            reads_entries: false,
             sampled_cols: None,
             seed: 0,
             watch: Watch::default(),
@@ -105,12 +110,18 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
 
     /// Builds the operator of the plan.
     pub fn build(self) -> Result<Built<'a, T>> {
+        let watch = self.watch.clone();
+        let built = self.uncounted()?;
+        Ok(Built { operator: Box::new(Counted { inner: built.operator, watch }), ..built })
+    }
+
+    fn uncounted(self) -> Result<Built<'a, T>> {
         let plan = self.plan()?;
         if let Some(graph) = self.kernel.graph() {
             let SamplesRef::Sparse(p) = self.x else {
                 return Err(Error::shape("the matrix of the graph", "sparse", "dense"));
             };
-            return Ok(exact(graph.operator(p.to_owned(), self.memory, &self.watch)?, plan, None));
+            return Ok(exact(graph.operator(p.to_owned(), self.reads_entries, self.memory, &self.watch)?, plan, None));
         }
         match plan.kind {
             OperatorKind::Precomputed => Ok(exact(self.given(), plan, None)),

@@ -112,7 +112,7 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         (col, cols): (usize, usize),
         mut out: MatMut<'b, T>,
     ) -> Result<MatMut<'b, T>> {
-        self.watch.check()?;
+        self.watch.evaluating(rows * cols)?;
         match &self.exponents {
             Some(ready) if self.softmax() => ready.exponents(row, col, out.rb_mut()),
             Some(ready) => ready.exponentials(row, col, None, out.rb_mut()),
@@ -132,7 +132,7 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
             return self.raw_tile(rows, cols, out);
         };
         if let Some(ready) = &self.exponents {
-            self.watch.check()?;
+            self.watch.evaluating(rows.1 * cols.1)?;
             ready.exponentials(rows.0, cols.0, Some(log_sums), out.rb_mut());
         } else {
             out = self.raw_tile(rows, cols, out)?;
@@ -269,7 +269,7 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
         }
         let (x, z) = (self.x.select(rows), self.z.select(cols));
         out.rb_mut().par_col_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {
-            self.watch.check()?;
+            self.watch.evaluating(rows.len() * out.ncols())?;
             self.kernel.block(x.as_ref(), z.as_ref().subrows(at * TILE, out.ncols()), out.rb_mut())?;
             if let Some(log_sums) = &self.log_sums {
                 let picked: Vec<T> = rows.iter().map(|&i| log_sums[i]).collect();

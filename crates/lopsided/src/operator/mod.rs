@@ -31,6 +31,7 @@
 mod bilinear;
 mod build;
 mod centered;
+mod counted;
 mod dense;
 mod exponents;
 mod katz;

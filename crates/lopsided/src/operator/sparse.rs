@@ -216,7 +216,7 @@ fn meetings<T: Scalar>(meeting: Meeting, x: CsrRef<'_, T>, zt: &Csr<T>, watch: &
             cells.retain(|c| c.1 != T::zero());
         },
     );
-    watch.check()?;
+    watch.evaluating(s.nnz())?;
     Ok(s)
 }
 

@@ -32,6 +32,7 @@ pub(super) struct Summary {
     error_estimate: Option<f64>,
     landmarks: Option<(usize, usize)>,
     operator_products: u64,
+    kernel_evaluations: u64,
     seconds: f64,
     peak_bytes: Option<u64>,
     scaling: Scaling,
@@ -73,6 +74,7 @@ impl Summary {
             error_estimate: svd.report.error_estimate,
             landmarks: svd.report.landmarks,
             operator_products: svd.report.products,
+            kernel_evaluations: 0,
             seconds: 0.0,
             peak_bytes: None,
             scaling,
@@ -105,6 +107,7 @@ impl Summary {
             error_estimate: report.error_estimate,
             landmarks: report.landmarks,
             operator_products: report.products,
+            kernel_evaluations: 0,
             seconds: 0.0,
             peak_bytes: None,
             scaling: model.scaling,
@@ -122,6 +125,7 @@ impl Summary {
     /// Adds what the work cost so far.
     pub(super) fn finish(&mut self, context: &Context) {
         self.seconds = context.seconds();
+        self.kernel_evaluations = context.run.watch.work().evaluations;
         self.peak_bytes = memory::peak_bytes();
     }
 

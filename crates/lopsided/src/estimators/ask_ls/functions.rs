@@ -134,8 +134,9 @@ impl Operator<f64> for Symmetrized<'_> {
         Ok(())
     }
 
+    /// An entry of the average is two of K; one of the products takes a product.
     fn access(&self) -> Access {
-        Access::Products
+        if self.kind == Symmetrize::Average { self.k.access() } else { Access::Products }
     }
 
     fn apply(&self, v: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {

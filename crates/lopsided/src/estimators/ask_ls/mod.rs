@@ -15,7 +15,7 @@ use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::linsys::{self, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
-use crate::operator::{Access, Operator, Widened};
+use crate::operator::{Access, KernelMatrix, Operator, Widened};
 use crate::samples::is_everything;
 use crate::scalar::Scalar;
 use crate::svd::Run;
@@ -196,7 +196,7 @@ impl AskLs {
         let known = self.check(data.y.as_ref())?;
         let (data, train) = training(data, &known.rows, self.svd.kernel.name == "precomputed");
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
-        let built = self.svd.matrix(&*kernel, &data, run)?.build()?;
+        let built = KernelMatrix { reads_entries: true, ..self.svd.matrix(&*kernel, &data, run)? }.build()?;
         let k = Widened(&*built.operator);
         check_square(&k)?;
         let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::estimators::scoring::Known;
 use crate::estimators::{Point, score};
 use crate::linsys::{CoupledSystem, PenaltyPath, Route};
-use crate::operator::{Operator, Submatrix, Widened};
+use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use crate::watch::Progress;
@@ -41,7 +41,7 @@ pub(super) fn scores<T: Scalar>(
         run.watch.report(progress)?;
         let svd = &machines[group[0]].svd;
         let (_, kernel) = svd.built_kernel(&data, run.seed)?;
-        let built = svd.matrix(&*kernel, &data, run)?.build()?;
+        let built = KernelMatrix { reads_entries: true, ..svd.matrix(&*kernel, &data, run)? }.build()?;
         let k = Widened(&*built.operator);
         check_square(&k)?;
         let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };

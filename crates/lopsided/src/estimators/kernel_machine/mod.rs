@@ -30,7 +30,7 @@ use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
 use crate::linsys::{CoupledSolution, SystemReport};
-use crate::operator::{Operator, Submatrix, Widened};
+use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use crate::svm::MultiClass;
@@ -156,7 +156,7 @@ impl Frame<'_> {
         let weights = self.class_weight.applied(data.weights.as_deref(), &train, &codes, names)?;
         let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
         let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
-        let mut matrix = self.svd.matrix(&*kernel, &data, run)?;
+        let mut matrix = KernelMatrix { reads_entries: true, ..self.svd.matrix(&*kernel, &data, run)? };
         if let Some(machines) = self.machines.filter(|_| symmetric) {
             matrix.once = machines.way == MultiClass::OneVsOne || names.len() == 2;
             matrix.accuracy = machines.accuracy(&codes, weights.as_deref());

@@ -152,6 +152,7 @@ impl<'a, T: Scalar> Normal<'a, T> {
         let one = |&start: &usize| {
             let rows = samples.subrows(start, TILE.min(samples.count() - start));
             let mut k = Mat::<T>::zeros(rows.count(), points.count());
+            self.run.watch.evaluating(k.nrows() * k.ncols())?;
             kernel.block(rows, points.as_ref(), k.as_mut())?;
             let k = Mat::from_fn(k.nrows(), k.ncols(), |i, j| k[(i, j)].as_f64());
             Ok(part(first + start, k.as_ref()))
