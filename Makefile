@@ -26,9 +26,10 @@ bench: peers ## lopsided beside its peers, in their own environment: a table of 
 
 bench-full: peers ## the long comparisons, the single scripts and the micro benchmarks as well
 	.bench-venv/bin/python benchsuite/suite.py --full
-	@for script in ask_ls krr online foundation scaling; do \
+	@for script in ask_ls krr online foundation; do \
 		echo "benchsuite/$$script.py"; .bench-venv/bin/python benchsuite/$$script.py </dev/null || exit 1; done
 	$(CARGO) bench --workspace --locked
+	.bench-venv/bin/python benchsuite/scaling.py
 
 peers: tools
 	@[ -x .bench-venv/bin/python ] || $(PYTHON) -m venv .bench-venv
