@@ -253,12 +253,13 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         // Shorter runs of neighbours than this are as well copied.
         if self.log_sums.is_none() && 8 * neighbours(rows).len() <= rows.len() {
-            self.watch.check()?;
             if let Some(ready) = &self.exponents {
+                self.watch.evaluating(rows.len() * cols.len())?;
                 ready.block(rows, cols, out);
                 return Ok(());
             }
             if let Some(ready) = &self.single {
+                self.watch.evaluating(rows.len() * cols.len())?;
                 let mut single = Mat::zeros(rows.len(), cols.len());
                 ready.block(rows, cols, single.as_mut());
                 for (to, from) in out.col_iter_mut().zip(single.col_iter()) {

@@ -1,6 +1,6 @@
 use super::smo::{Rules, Search};
 use super::{Part, RowCache, SvmSolution};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linsys::check_penalty;
 use crate::svd::Run;
 
@@ -30,11 +30,31 @@ impl CSvm {
     /// [`crate::Error::Shape`] for a wrong number of labels or weights, [`crate::Error::NotFinite`] for a kernel matrix that
     /// has no finite diagonal, [`crate::Error::Interrupted`].
     pub fn solve(&self, rows: &RowCache<'_>, part: &Part, run: &Run) -> Result<SvmSolution> {
+        self.solve_from(rows, part, None, run)
+    }
+
+    /// The same from coefficients near the solution, such as those of another penalty times the quotient of the two.
+    ///
+    /// # Errors
+    /// Those of [`CSvm::solve`]; [`crate::Error::Shape`] for another number of coefficients.
+    pub fn solve_from(
+        &self,
+        rows: &RowCache<'_>,
+        part: &Part,
+        start: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<SvmSolution> {
         check_penalty(self.penalty)?;
         let rules = Rules { tol: self.tol, max_steps: self.max_steps, shrink: self.shrink };
         rules.check()?;
         part.check(rows)?;
         let mut search = Search::new(rows, part, part.y.clone(), self.penalty);
+        if let Some(start) = start {
+            if start.len() != part.y.len() {
+                return Err(Error::shape("the number of coefficients", part.y.len(), start.len()));
+            }
+            search = search.start(start)?;
+        }
         let ended = search.run(rules, run)?;
         let bias = search.level(0);
         Ok(SvmSolution {

@@ -118,14 +118,26 @@ impl Classes<'_> {
         rows: &RowCache<'_>,
         run: &Run,
     ) -> Result<Vec<Learned>> {
+        self.learn_from((machine, way, probability), rows, None, run)
+    }
+
+    /// The same; C-SVMs start from coefficients of all samples, a column for each machine.
+    pub(crate) fn learn_from(
+        &self,
+        (machine, way, probability): (&Machine, MultiClass, bool),
+        rows: &RowCache<'_>,
+        start: Option<MatRef<'_, f64>>,
+        run: &Run,
+    ) -> Result<Vec<Learned>> {
         let pairs = self.pairs(way);
         let rows = rows.shared_by(pairs.len());
-        let one = |pair: Pair| {
+        let one = |(at, pair): (usize, Pair)| {
             let part = self.part(pair);
-            let (solution, sigmoid) = self::learn(machine, probability, &rows, &part, run)?;
+            let start: Option<Vec<f64>> = start.map(|c| part.places.iter().map(|&i| c[(i, at)]).collect());
+            let (solution, sigmoid) = self::learn(machine, probability, &rows, (&part, start.as_deref()), run)?;
             Ok(Learned { pair, part, solution, sigmoid })
         };
-        pairs.into_par_iter().map(one).collect()
+        pairs.into_par_iter().enumerate().map(one).collect()
     }
 
     /// The classes that have samples, and against whom; of two classes one pair is enough.
@@ -154,10 +166,14 @@ fn learn(
     machine: &Machine,
     probability: bool,
     rows: &RowCache<'_>,
-    part: &Part,
+    (part, start): (&Part, Option<&[f64]>),
     run: &Run,
 ) -> Result<(SvmSolution, Option<Sigmoid>)> {
-    let solution = if part.y.contains(&1.0) { machine.solve(rows, part, run)? } else { absent(part.y.len()) };
+    let solution = match machine {
+        _ if !part.y.contains(&1.0) => absent(part.y.len()),
+        Machine::C(machine) => machine.solve_from(rows, part, start, run)?,
+        Machine::Nu(machine) => machine.solve(rows, part, run)?,
+    };
     let judge = |rest: &Part, at: &[usize]| machine.feasible_for(rest).solve(rows, rest, run)?.values(rows, rest, at);
     let held = if probability { Some(held_out(part, run.seed, judge)?) } else { None };
     Ok((solution, held.map(|values| Sigmoid::fit(&values, &part.y))))

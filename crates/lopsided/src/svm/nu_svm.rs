@@ -44,7 +44,7 @@ impl NuSvm {
         part.check(rows)?;
         self.check(part)?;
         let zeros = vec![0.0; part.y.len()];
-        let mut search = Search::new(rows, part, zeros, 1.0).start(self.feasible(part))?;
+        let mut search = Search::new(rows, part, zeros, 1.0).start(&self.feasible(part))?.by_class();
         let ended = search.run(rules, run)?;
         let (plus, minus) = (search.level(0), search.level(1));
         let (bias, margin) = (0.5 * (plus + minus), 0.5 * (minus - plus));

@@ -65,15 +65,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Starts elsewhere, with two groups: the samples of each class.
-    pub(super) fn start(mut self, c: Vec<f64>) -> Result<Self> {
+    /// Starts elsewhere, within the bounds.
+    pub(super) fn start(mut self, c: &[f64]) -> Result<Self> {
+        let bounds = self.lower.iter().zip(&self.upper);
+        self.c = c.iter().zip(bounds).map(|(c, (lower, upper))| c.clamp(*lower, *upper)).collect();
         let places = &self.part.places;
-        let (at, moved): (Vec<usize>, Vec<f64>) =
-            places.iter().zip(&c).filter(|(_, c)| **c != 0.0).map(|(&at, &c)| (at, c)).unzip();
+        let moved = places.iter().zip(&self.c).filter(|(_, c)| **c != 0.0);
+        let (at, moved): (Vec<usize>, Vec<f64>) = moved.map(|(&at, &c)| (at, c)).unzip();
         self.rows.subtract(places, &at, &moved, &mut self.residual)?;
-        self.group = self.part.y.iter().map(|y| u8::from(*y < 0.0)).collect();
-        self.c = c;
         Ok(self)
+    }
+
+    /// Two groups: the samples of each class.
+    pub(super) fn by_class(mut self) -> Self {
+        self.group = self.part.y.iter().map(|y| u8::from(*y < 0.0)).collect();
+        self
     }
 
     /// Number of groups.

@@ -1,9 +1,9 @@
 //! The support vector machine against a projected gradient method, and its optimality conditions.
 
-use lopsided::estimators::{Model, Svm, Symmetrize};
+use lopsided::estimators::{Estimator, Model, Svm, Symmetrize};
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{DenseOperator, KernelMatrix};
-use lopsided::svm::{CSvm, Part, RowCache, SvmSolution};
+use lopsided::svm::{CSvm, MultiClass, Part, RowCache, SvmSolution};
 use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
 use proptest::prelude::*;
 
@@ -236,4 +236,39 @@ fn values_are_refused() {
     let data = Dataset { y: Some(Target::Values(vec![0.5; 40])), ..data(40).0 };
     let error = Svm::new(KernelSvd::new("precomputed"), Symmetrize::Average).fit(data, &Run::default()).err().unwrap();
     assert!(error.to_string().contains("classes for `svm`"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// 1ᵀc = 0 and the bounds survive scaling, so the solution for one penalty starts the next.
+    #[test]
+    fn a_search_from_another_penalty_ends_at_the_same_solution(seed in 0u64..1000, old in 0.1f64..10.0, new in 0.1f64..10.0) {
+        let (k, y) = (kernel(40, seed), labels(40, seed));
+        let machine = |penalty: f64| CSvm { tol: 1e-9, ..CSvm::new(penalty) };
+        let (before, cold) = (solve(machine(old), &k, &y), solve(machine(new), &k, &y));
+        let start: Vec<f64> = before.coefficients.iter().map(|c| c * new / old).collect();
+        let operator = DenseOperator::Borrowed(k.as_ref());
+        let rows = RowCache::new(&operator, 1 << 20).unwrap();
+        let warm = machine(new).solve_from(&rows, &Part::all(&y), Some(&start), &Run::default()).unwrap();
+        prop_assert!(warm.converged && within_bounds(&warm, &y, new));
+        prop_assert!((dual(&k, &y, &warm.coefficients) - dual(&k, &y, &cold.coefficients)).abs() < 1e-7);
+        prop_assert!(warm.coefficients.iter().zip(&cold.coefficients).all(|(a, b)| (a - b).abs() < 1e-5));
+    }
+}
+
+#[test]
+fn penalties_validated_together_score_as_alone() {
+    let (data, _) = data(60);
+    let folds: Vec<Vec<usize>> = (0..3).map(|f| (0..60).filter(|i| i % 3 == f).collect()).collect();
+    let points: Vec<Vec<(String, String)>> =
+        ["0.1", "1", "10"].iter().map(|c| vec![("penalty".to_string(), (*c).to_string())]).collect();
+    for way in [MultiClass::OneVsOne, MultiClass::OneVsRest] {
+        let machine = Svm::new(KernelSvd::new("precomputed").with_tol(1e-9), Symmetrize::Average).with_multi_class(way);
+        let validate = |points: &[Vec<(String, String)>]| {
+            Estimator::<f64>::validate(&machine, &data, points, &folds, &Run::default()).unwrap()
+        };
+        let alone: Vec<Vec<f64>> = points.iter().flat_map(|point| validate(std::slice::from_ref(point))).collect();
+        assert_eq!(validate(&points), alone, "{way}");
+    }
 }

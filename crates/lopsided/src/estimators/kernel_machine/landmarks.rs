@@ -47,11 +47,12 @@ impl Frame<'_> {
         self.settled().approach.unwrap_or(Approach::Exact)
     }
 
-    /// Whether the features of the other serve this one.
-    pub(super) fn shares_features(&self, other: &Frame<'_>) -> bool {
+    /// Whether the features or the kernel matrix of the other serve this one.
+    pub(super) fn shares(&self, other: &Frame<'_>) -> bool {
         let (a, b) = (self.svd, other.svd);
-        self.approach() != Approach::Exact
-            && self.settled() == other.settled()
+        self.settled() == other.settled()
+            && self.machines.map(|m| m.way) == other.machines.map(|m| m.way)
+            && (self.symmetrize, self.class_weight) == (other.symmetrize, other.class_weight)
             && a.kernel == b.kernel
             && a.gamma == b.gamma
             && a.gamma_factor.to_bits() == b.gamma_factor.to_bits()

@@ -111,7 +111,7 @@ impl<T: Scalar> Estimator<T> for KernelLogistic {
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;
         let frames: Vec<Frame<'_>> = machines.iter().map(Self::frame).collect();
-        validate::scores(&frames, data, folds, run, |at, task, run| machines[at].learn(task, run))
+        validate::scores(&frames, data, folds, run, |at, task, _, run| machines[at].learn(task, run))
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) use svm::{entry as svm_entry, nu_entry};
 use super::ask_ls::{AskLsModel, Functions, Merge, Merger, Symmetrize, Symmetrized, check_square, training, unfolded};
 use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::nystrom_machine::{APPROXIMATION_SETTINGS, Approach, Approximation};
-use super::scoring::{Answer, Known};
+use super::scoring::{Answer, Known, no_target};
 use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
@@ -128,19 +128,21 @@ impl Frame<'_> {
         learn: impl FnOnce(&Task<'_>) -> Result<Learned>,
     ) -> Result<KernelMachineModel<T>> {
         if self.approach() == Approach::Exact {
-            self.fit_exact(data, run, learn)
+            let models = self.fit_exact(data, run, 1, |task| Ok(vec![learn(task)?]))?;
+            models.into_iter().next().ok_or_else(no_target)
         } else {
             self.fit_landmarks(&data, run, learn)
         }
     }
 
-    /// A graph is learned transductively: K holds all nodes, the machine those with a label.
+    /// Several machines on one kernel matrix. A graph is learned transductively: K holds all nodes, the machines those with a label.
     fn fit_exact<T: Scalar>(
         &self,
         data: Dataset<T>,
         run: &Run,
-        learn: impl FnOnce(&Task<'_>) -> Result<Learned>,
-    ) -> Result<KernelMachineModel<T>> {
+        count: usize,
+        learn: impl FnOnce(&Task<'_>) -> Result<Vec<Learned>>,
+    ) -> Result<Vec<KernelMachineModel<T>>> {
         let known = self.known(data.y.as_ref())?;
         data.check_weights()?;
         // Samples of a class side by side: the machine of a pair then has rows of K in two pieces. Where Z belongs to X, they stay.
@@ -158,7 +160,7 @@ impl Frame<'_> {
         let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
         let mut matrix = KernelMatrix { reads_entries: true, ..self.svd.matrix(&*kernel, &data, run)? };
         if let Some(machines) = self.machines.filter(|_| symmetric) {
-            matrix.once = machines.way == MultiClass::OneVsOne || names.len() == 2;
+            matrix.once = count == 1 && (machines.way == MultiClass::OneVsOne || names.len() == 2);
             matrix.accuracy = machines.accuracy(&codes, weights.as_deref());
         }
         let built = matrix.build()?;
@@ -168,18 +170,27 @@ impl Frame<'_> {
         let symmetrized = Symmetrized::new(&block, self.symmetrize);
         let k: &dyn Operator<f64> = if symmetric { &block } else { &symmetrized };
         let learned = learn(&Task { space: Space::Kernel(k), codes: &codes, names, weights: weights.as_deref() })?;
-        let way = BTreeMap::from([("symmetrize".to_string(), self.symmetrize.to_string().into())]);
-        let report = self.report(&spec, train.len(), &learned, way);
-        let mut found = unfolded(coupled(learned.coefficients, learned.bias), &block, self.symmetrize)?;
+        let unfold = |learned: Learned| {
+            let way = BTreeMap::from([("symmetrize".to_string(), self.symmetrize.to_string().into())]);
+            let report = self.report(&spec, train.len(), &learned, way);
+            let found = unfolded(coupled(learned.coefficients, learned.bias), &block, self.symmetrize)?;
+            Ok((found, report, learned.output))
+        };
+        let learned: Vec<_> = learned.into_iter().map(unfold).collect::<Result<_>>()?;
         let normalizer = built.normalizer.clone();
         drop(built);
-        let (data, train) = if symmetric { supports(data, train, &mut found) } else { (data, train) };
-        let functions = Functions::padded(&found, &train, data.x.count());
-        // Both functions of a symmetric kernel are one.
-        let merge = if symmetric { Merge::Source } else { self.symmetrize.merge() };
-        let (name, merger, answer) = (self.name.into(), Merger::plain(merge), known.answer);
-        let functions = AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer, report };
-        Ok(KernelMachineModel { functions: MachineFunctions::Samples(Box::new(functions)), output: learned.output })
+        let model = |(mut found, report, output)| {
+            let (data, train) = (data.clone(), train.clone());
+            let (data, train) = if symmetric { supports(data, train, &mut found) } else { (data, train) };
+            let functions = Functions::padded(&found, &train, data.x.count());
+            // Both functions of a symmetric kernel are one.
+            let merge = if symmetric { Merge::Source } else { self.symmetrize.merge() };
+            let (name, merger, answer) = (self.name.into(), Merger::plain(merge), known.answer.clone());
+            let (kernel, normalizer) = (spec.clone(), normalizer.clone());
+            let functions = AskLsModel { name, kernel, normalizer, data, train, functions, merger, answer, report };
+            KernelMachineModel { functions: MachineFunctions::Samples(Box::new(functions)), output }
+        };
+        Ok(learned.into_iter().map(model).collect())
     }
 
     /// `way`: what the report says about the way there.

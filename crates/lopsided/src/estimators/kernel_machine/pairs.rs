@@ -14,9 +14,18 @@ const CACHE: u64 = 1 << 30;
 impl Svm {
     /// The functions of all classes or pairs of classes.
     pub(in crate::estimators) fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {
+        self.learn_after(task, None, run)
+    }
+
+    /// The same, starting from what a machine with another penalty learned.
+    pub(super) fn learn_after(&self, task: &Task<'_>, before: Option<(&Svm, &Learned)>, run: &Run) -> Result<Learned> {
         match (task.space, self.kind) {
             (Space::Kernel(k), _) => {
-                let mut learned = self.learn_kernel(k, task, run)?;
+                let start = before.and_then(|(machine, learned)| match (machine.kind, self.kind) {
+                    (SvmKind::C(old), SvmKind::C(new)) => Some(&learned.coefficients * faer::Scale(new / old)),
+                    _ => None,
+                });
+                let mut learned = self.learn_kernel(k, start, task, run)?;
                 let coefficients = &learned.coefficients;
                 let supports = coefficients.row_iter().filter(|row| row.iter().any(|c| *c != 0.0)).count();
                 learned.params.push(("support-vectors", supports.into()));
@@ -25,7 +34,7 @@ impl Svm {
             (Space::Features(f), SvmKind::C(penalty)) => self.learn_planes(f, penalty, task, run),
             (Space::Features(f), SvmKind::Nu(_)) => {
                 let k = ProductOperator::new(SamplesRef::Dense(f), SamplesRef::Dense(f))?;
-                let learned = self.learn_rows(&RowCache::new(&k, self.row_bytes())?, task, run)?;
+                let learned = self.learn_rows(&RowCache::new(&k, self.row_bytes())?, None, task, run)?;
                 Ok(Learned { coefficients: linalg::transpose_mul(f, learned.coefficients.as_ref()), ..learned })
             }
         }
@@ -53,25 +62,36 @@ impl Svm {
     }
 
     /// The machine on a kernel matrix, in coefficients of the samples.
-    fn learn_kernel(&self, k: &dyn Operator<f64>, task: &Task<'_>, run: &Run) -> Result<Learned> {
+    fn learn_kernel(
+        &self,
+        k: &dyn Operator<f64>,
+        start: Option<Mat<f64>>,
+        task: &Task<'_>,
+        run: &Run,
+    ) -> Result<Learned> {
         let (n, bytes) = (k.nrows() as u64, self.row_bytes());
         // Several machines would ask for the same products.
         if k.access() == Access::Products && task.names.len() > 2 && 8 * n * n <= bytes {
             let stored = DenseOperator::Owned(materialize(k)?);
-            return self.learn_rows(&RowCache::new(&stored, bytes)?, task, run);
+            return self.learn_rows(&RowCache::new(&stored, bytes)?, start, task, run);
         }
-        self.learn_rows(&RowCache::new(k, bytes)?, task, run)
+        self.learn_rows(&RowCache::new(k, bytes)?, start, task, run)
     }
 
     fn row_bytes(&self) -> u64 {
         CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4)
     }
 
-    fn learn_rows(&self, rows: &RowCache<'_>, task: &Task<'_>, run: &Run) -> Result<Learned> {
+    fn learn_rows(&self, rows: &RowCache<'_>, start: Option<Mat<f64>>, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let classes = classes(task);
         let machine = self.machine();
         self.check_nu(&classes, task.names)?;
-        let found = classes.learn(&machine, self.multi_class, self.probability, rows, run)?;
+        let found = classes.learn_from(
+            (&machine, self.multi_class, self.probability),
+            rows,
+            start.as_ref().map(Mat::as_ref),
+            run,
+        )?;
         let mut coefficients = Mat::zeros(task.codes.len(), found.len());
         for (at, learned) in found.iter().enumerate() {
             let values = learned.part.places.iter().zip(&learned.solution.coefficients);

@@ -1,4 +1,4 @@
-//! Cross-validation: machines with landmarks share their features across penalties.
+//! Cross-validation: machines that differ in the penalty share their features or kernel matrix, and go on from each other.
 
 use super::landmarks::Prepared;
 use super::{Approach, Dataset, Frame, Learned, Result, Run, Scalar, Space, Task};
@@ -8,13 +8,16 @@ use crate::estimators::{Model, score};
 use crate::linear_machine::Hyperplanes;
 use crate::watch::Progress;
 
+/// A machine by its number, with what the one before it learned from the same kernel matrix.
+pub(super) type Before<'a> = Option<(usize, &'a Learned)>;
+
 /// The score of every machine on every fold; `learn` is told the number of the machine.
 pub(super) fn scores<T: Scalar>(
     frames: &[Frame<'_>],
     data: &Dataset<T>,
     folds: &[Vec<usize>],
     run: &Run,
-    learn: impl Fn(usize, &Task<'_>, &Run) -> Result<Learned>,
+    learn: impl Fn(usize, &Task<'_>, Before<'_>, &Run) -> Result<Learned>,
 ) -> Result<Vec<Vec<f64>>> {
     let target = data.y.as_ref().ok_or_else(no_target)?;
     let mut out = vec![Vec::new(); frames.len()];
@@ -30,11 +33,11 @@ pub(super) fn scores<T: Scalar>(
     Ok(out)
 }
 
-/// Machines with the same features; an exact one is alone.
+/// Machines with the same features or kernel matrix.
 fn groups(frames: &[Frame<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, frame) in frames.iter().enumerate() {
-        match groups.iter_mut().find(|group| frame.shares_features(&frames[group[0]])) {
+        match groups.iter_mut().find(|group| frame.shares(&frames[group[0]])) {
             Some(group) => group.push(at),
             None => groups.push(vec![at]),
         }
@@ -55,22 +58,30 @@ impl<T: Scalar> Fold<'_, T> {
         &self,
         frames: &[Frame<'_>],
         group: &[usize],
-        learn: impl Fn(usize, &Task<'_>, &Run) -> Result<Learned>,
+        learn: impl Fn(usize, &Task<'_>, Before<'_>, &Run) -> Result<Learned>,
     ) -> Result<Vec<f64>> {
         let truth = self.target.rows(self.held);
         let held: std::collections::HashSet<usize> = self.held.iter().copied().collect();
         let rest = Dataset { y: Some(self.target.clone().without(|i| held.contains(&i))), ..self.data.clone() };
         let first = &frames[group[0]];
         if first.approach() == Approach::Exact {
-            let model = first.fit(rest, self.run, |task| learn(group[0], task, self.run))?;
-            return Ok(vec![score(&truth, model.decision(&self.data.rows(self.held), self.run)?.as_ref())]);
+            let all = |task: &Task<'_>| {
+                let mut found: Vec<Learned> = Vec::new();
+                for (done, &at) in group.iter().enumerate() {
+                    let before = found.last().map(|learned| (group[done - 1], learned));
+                    found.push(learn(at, task, before, self.run)?);
+                }
+                Ok(found)
+            };
+            let (models, held) = (first.fit_exact(rest, self.run, group.len(), all)?, self.data.rows(self.held));
+            return models.iter().map(|m| Ok(score(&truth, m.decision(&held, self.run)?.as_ref()))).collect();
         }
         let prepared: Prepared<T> = first.prepared(&rest, &first.labelled(&rest)?.rows, self.run)?;
         let new = prepared.of_rows(self.data, self.held, self.run)?;
         let one = |&at: &usize| {
             let labelled = frames[at].labelled(&rest)?;
             let task = labelled.task(Space::Features(prepared.features.as_ref()));
-            let learned = learn(at, &task, self.run)?;
+            let learned = learn(at, &task, None, self.run)?;
             let values = Hyperplanes { weights: learned.coefficients, bias: learned.bias }.decision(new.as_ref());
             Ok(score(&truth, learned.output.decision(values, task.names.len()).as_ref()))
         };
