@@ -72,7 +72,7 @@ def graph_links(name):
 
 def gamma_of(name):
     plan = report("embed", found(DATA / name / "edges.csv"), "--kernel", "sne", "--rank", 1, "--tol", 0.1)
-    return plan["kernel"]["params"]["gamma"]
+    return plan["gamma"]
 
 
 def embed_graph(tol):
@@ -212,9 +212,10 @@ JOBS = [
     Job("pubmed", "KSVD of pubmed (SNE, rank 20, residual 1e-6) from edge list to embeddings", "100×, 1/20 of the memory",
         graph("pubmed"), embed_graph(1e-6), [("graph_svds", {"tol": 1e-6}, "NumPy matrix + svds")],
         agree_on("sigma", 1e-6), needs=["pubmed"], rounds=1),
-    Job("pubmed-randomized", "the same against randomized_svd on the stored matrix, 2 passes", "32.5× (η ≤ 0.1)",
-        graph("pubmed"), embed_graph(1e-2), [("graph_randomized", {"passes": 2}, "NumPy matrix + randomized_svd")],
-        agree_on("sigma", 1e-2), needs=["pubmed"], rounds=1),
+    Job("pubmed-rough", "the same, η ≤ 1e-1", "32.5×", graph("pubmed"), embed_graph(1e-1),
+        [("graph_randomized", {"passes": 2}, "NumPy matrix + randomized_svd")], agree_on("sigma", 1e-1), needs=["pubmed"]),
+    Job("pubmed-randomized", "the same, η ≤ 1e-2", "8.8×", graph("pubmed"), embed_graph(1e-2),
+        [("graph_randomized", {"passes": 2}, "NumPy matrix + randomized_svd")], agree_on("sigma", 1e-2), needs=["pubmed"]),
     Job("sne-dense", "KSVD of a dense 20 000 × 20 000 SNE kernel, d = 500, rank 20, residual 1e-10", "3×",
         sne_samples(20_000, 500), lambda f, s: ["embed", f / "x.npy", "--cols", f / "x.npy", "--kernel", "sne", "--gamma", s["gamma"],
                                               "--rank", s["rank"], "--tol", 1e-10, "--rows-out", f / "rows.npy"],
@@ -223,7 +224,7 @@ JOBS = [
         sne_samples(20_000, 500), lambda f, s: ["embed", f / "x.npy", "--cols", f / "x.npy", "--kernel", "sne", "--gamma", s["gamma"],
                                               "--rank", s["rank"], "--tol", 1e-5, "--precision", "f32", "--rows-out", f / "rows.npy"],
         [("dense_svds", {"tol": 1e-5, "solver": "propack"}, "NumPy matrix + PROPACK"),
-         ("dense_fbpca", {"passes": 4}, "NumPy matrix + fbpca, 4 passes")], agree_on("sigma", 1e-4), rounds=1),
+         ("dense_fbpca", {"passes": 8}, "NumPy matrix + fbpca, 8 passes")], agree_on("sigma", 1e-3), rounds=1),
     Job("graph-svd", "SVD of pubmed's links, rank 20, from edge list to embeddings", "faster", graph_links("pubmed"),
         lambda f, s: ["embed", s["path"], "--kernel", "precomputed", "--rank", s["rank"], "--rows-out", f / "rows.npy", "--cols-out", f / "cols.npy"],
         [("graph_network", {}, "scikit-network SVD"), ("graph_lobpcg", {}, "SciPy svds, LOBPCG"), ("graph_arpack", {}, "SciPy svds, ARPACK")],

@@ -42,7 +42,10 @@ def sne_of_graph(path, gamma):
 def sne(x, gamma):
     """The whole SNE kernel matrix of samples against themselves."""
     squares = (x**2).sum(1)
-    g = x @ x.T
+    g = np.empty((len(x), len(x)))
+    # In pieces: OpenBLAS 0.3 breaks down in the whole x @ x.T of 20 000 samples on two threads.
+    for start in range(0, len(x), 4000):
+        np.matmul(x[start:start + 4000], x.T, out=g[start:start + 4000])
     g *= 2
     g -= squares[:, None]
     g -= squares[None, :]

@@ -46,12 +46,16 @@ def ours_found(report):
 def in_child(function, *words):
     """What the function returns, called in a process of its own: a child's peak memory is at least what its parent held."""
     context = multiprocessing.get_context("fork")
-    queue = context.SimpleQueue()
-    child = context.Process(target=lambda: queue.put(function(*words)))
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: there.send(function(*words)))
     child.start()
-    found = queue.get()
-    child.join()
-    return found
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        sys.exit(1)  # the child has said why
+    finally:
+        child.join()
 
 
 def run(job, rounds):
@@ -65,8 +69,12 @@ def run(job, rounds):
         found = ours_found(report) if job.then is None else job.then(folder, settings)
         rows.append({"job": job.name, "who": "lopsided", "turn": turn, "seconds": seconds, "peak_mb": peak, "agrees": True, "note": ""})
         for name, more, label in job.peers:
-            seconds, peak, theirs = peer(name, folder, {**settings, **more})
-            agrees, note = job.agree(found, theirs)
+            try:
+                seconds, peak, theirs = peer(name, folder, {**settings, **more})
+                agrees, note = job.agree(found, theirs)
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+                seconds, peak, agrees, note = float("nan"), float("nan"), False, "the peer failed"
             rows.append({"job": job.name, "who": label, "turn": turn, "seconds": seconds, "peak_mb": peak, "agrees": agrees, "note": note})
     return rows
 

@@ -7,6 +7,8 @@ use faer::{Mat, MatRef};
 
 /// From so many samples on factors of half the digits pay.
 const SINGLE: usize = 500;
+/// From so many samples on sparse products pay.
+const SPARSE: usize = 2000;
 /// The residual they must reach.
 const REFINED: f64 = 1e-13;
 
@@ -45,7 +47,8 @@ fn singular(problem: &Problem<'_>, k: MatRef<'_, f64>, report: SystemReport) -> 
 /// The factors of g²I − K_c·K_cᵀ.
 fn double(problem: &Problem<'_>, k: MatRef<'_, f64>) -> Result<Half> {
     let factor = SymmetricFactor::new(|| {
-        let mut s = if problem.k.access() == Access::Products {
+        // Sparse products take two more matrices, whose fresh memory costs as much as a dense product of this size.
+        let mut s = if problem.k.access() == Access::Products && k.nrows() > SPARSE {
             let mut gram = Mat::zeros(k.nrows(), k.nrows());
             problem.k.apply(k.transpose(), gram.as_mut())?;
             gram * faer::Scale(-1.0)

@@ -93,7 +93,6 @@ impl KernelPca {
         params.insert("kernel".into(), problem.kernel.name.clone().into());
         params.insert("rank".into(), values.len().into());
         params.insert("center".into(), self.center.into());
-        let functions = self.anchored(functions, &problem, run)?;
         let variances = values.iter().map(|v| v / n as f64).collect();
         Ok(KernelPcaModel { functions: problem.restored(functions), variances, params, n_train: n })
     }
@@ -123,15 +122,23 @@ impl KernelPca {
     }
 
     fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
-        let svd = problem.with_choice(OperatorChoice::Auto, run, |built| {
+        let (svd, means) = problem.with_choice(OperatorChoice::Auto, run, |built| {
             let k = Widened(&*built.operator);
-            let centred = if self.center { Some(Centered::new(&k, Means::of(&k)?)) } else { None };
+            let means = if self.center { Some(Means::of(&k)?) } else { None };
+            let centred = means.clone().map(|means| Centered::new(&k, means));
             let k: &dyn Operator<f64> = centred.as_ref().map_or(&k, |c| c);
-            svd::solver::<f64>("auto", &Params::default().with("tol", 1e-9))?.solve(k, self.svd.rank, run)
+            let solver = svd::solver::<f64>("auto", &Params::default().with("tol", 1e-9))?;
+            Ok((solver.solve(k, self.svd.rank, run)?, means))
         })?;
         let values: Vec<f64> = nonzero(svd.sigma, T::eps() * problem.x.count() as f64);
         let weights = Mat::from_fn(svd.u.nrows(), values.len(), |i, j| svd.u[(i, j)] / values[j].sqrt());
-        Ok((problem.over_samples(weights), values, None))
+        // K_c·u = λ·u spares a product with K: the components of the samples, and their mean 1ᵀK·w/n before centring.
+        let mean = |c: usize| {
+            means.as_ref().map_or(0.0, |m| m.cols.iter().zip(weights.col(c).iter()).map(|(m, w)| m * w).sum())
+        };
+        let means: Vec<f64> = (0..values.len()).map(mean).collect();
+        let own = Mat::from_fn(svd.u.nrows(), values.len(), |i, c| svd.u[(i, c)] * values[c].sqrt() + means[c]);
+        Ok((self.anchored(problem.over_samples(weights), &own), values, None))
     }
 
     /// LLA, and NCR by the symmetric root of K_mm⁺, which spans the landmarks without an orthonormal basis.
@@ -151,7 +158,9 @@ impl KernelPca {
         let shift = |i: usize, j: usize| if self.center { sums[i] * sums[j] / n as f64 } else { 0.0 };
         let gram = Mat::from_fn(s, s, |i, j| moments.gram[(i, j)] - shift(i, j));
         let found = leading(gram, self.svd.rank)?;
-        Ok((map.combined(found.vectors.as_ref()), found.values, Some(at.gram.nrows())))
+        let functions = map.combined(found.vectors.as_ref());
+        let own = functions.apply(problem.x.as_ref(), run)?;
+        Ok((self.anchored(functions, &own), found.values, Some(at.gram.nrows())))
     }
 
     fn substituted<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
@@ -167,17 +176,13 @@ impl KernelPca {
             Some(own) => own.count(),
             None => self.approximation.count_for(problem.x.count())?,
         };
-        Ok((problem.over_samples(weights), found.values, Some(count)))
+        let functions = problem.over_samples(weights);
+        let own = functions.apply(problem.x.as_ref(), run)?;
+        Ok((self.anchored(functions, &own), found.values, Some(count)))
     }
 
-    /// Takes the means of the training samples off, and makes the largest component among them positive.
-    fn anchored<T: Scalar>(
-        &self,
-        mut functions: KernelFunctions<T>,
-        problem: &Problem<T>,
-        run: &Run,
-    ) -> Result<KernelFunctions<T>> {
-        let own = functions.apply(problem.x.as_ref(), run)?;
+    /// Takes the means of the training samples off, and makes the largest component among them positive; `own` are their values.
+    fn anchored<T: Scalar>(&self, mut functions: KernelFunctions<T>, own: &Mat<f64>) -> KernelFunctions<T> {
         for (c, column) in own.col_iter().enumerate() {
             let mean = if self.center { column.iter().sum::<f64>() / own.nrows() as f64 } else { 0.0 };
             let longest = column.iter().map(|v| v - mean).fold(0.0f64, |a, v| if v.abs() > a.abs() { v } else { a });
@@ -185,7 +190,7 @@ impl KernelPca {
             functions.bias[c] = -sign * mean;
             functions.weights.col_mut(c).iter_mut().for_each(|w| *w *= sign);
         }
-        Ok(functions)
+        functions
     }
 }
 
