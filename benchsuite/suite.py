@@ -93,9 +93,14 @@ def summary(job, rows):
         }
 
 
+def shown(ratio):
+    """Two digits at least."""
+    return f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2g}"
+
+
 def line(s):
-    spread = f"[{s['spread'][0]:.1f}–{s['spread'][1]:.1f}, {s['rounds']}]"
-    ratio = f"{s['ratio']:.1f} {spread}" if s["agrees"] else "results differ"
+    spread = f"[{shown(s['spread'][0])}–{shown(s['spread'][1])}, {s['rounds']}]"
+    ratio = f"{shown(s['ratio'])} {spread}" if s["agrees"] else "results differ"
     memory = f"{s['memory'][0]:.0f} / {s['memory'][1]:.0f}"
     return f"| {s['job']} | {s['peer']} | {s['ours']:.2f} | {s['theirs']:.2f} | {ratio} | {s['goal']} | {memory} | {s['note']} |"
 
@@ -129,13 +134,14 @@ def picture(lines):
     known = [s for s in lines if s["agrees"]]
     height = 30 * len(known) + 50
     scale = 400 / max(1.0, max((math.log10(max(s["ratio"], 1)) for s in known), default=1.0))
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="900" height="{height}" font-family="sans-serif" font-size="12">',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="1120" height="{height}" font-family="sans-serif" font-size="12">',
            '<rect width="100%" height="100%" fill="white"/>', '<text x="10" y="20">How many times as fast as the peer, logarithmic</text>']
     for at, s in enumerate(known):
         y, width = 35 + 30 * at, max(2.0, scale * math.log10(max(s["ratio"], 1)))
-        out += [f'<text x="400" y="{y + 14}" text-anchor="end">{s["job"].split(":")[0][:48]} · {s["peer"]}</text>'.replace("&", "&amp;"),
-                f'<rect x="410" y="{y}" width="{width:.0f}" height="20" fill="#0072b2"/>',
-                f'<text x="{415 + width:.0f}" y="{y + 14}">{s["ratio"]:.1f}</text>']
+        colour = "#0072b2" if s["ratio"] >= 1 else "#d55e00"
+        out += [f'<text x="640" y="{y + 14}" text-anchor="end">{s["job"][:80]} · {s["peer"]}</text>'.replace("&", "&amp;"),
+                f'<rect x="650" y="{y}" width="{width:.0f}" height="20" fill="{colour}"/>',
+                f'<text x="{655 + width:.0f}" y="{y + 14}">{shown(s["ratio"])}</text>']
     return "\n".join([*out, "</svg>\n"])
 
 
