@@ -72,6 +72,11 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         self
     }
 
+    /// Whether tiles come from prepared samples, at the rate of a matrix product.
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.exponents.is_some()
+    }
+
     /// Logarithm of each row's sum of exponentials.
     pub fn log_sums(&self) -> Option<&[T]> {
         self.log_sums.as_deref()

@@ -36,7 +36,8 @@ pub(super) fn worthwhile(n: usize, m: usize, width: usize) -> bool {
 /// The preconditioner is the same matrix of 16·m samples drawn at random, scaled to all of them: the condition number left is
 /// about ((1 + 1/4)/(1 − 1/4))², and a step gains more than a factor of 3.
 ///
-/// `None` where the landmarks are no samples, or nearly dependent, or the steps do not suffice.
+/// `None` where the landmarks are no samples, or nearly dependent, where values take longer than a matrix product (sparse samples,
+/// other kernels than RBF), or the steps do not suffice.
 pub(super) fn solve<T: Scalar>(
     at: &LandmarkKernel<T>,
     x: SamplesRef<'_, T>,
@@ -45,9 +46,12 @@ pub(super) fn solve<T: Scalar>(
     run: &Run,
 ) -> Result<Option<Solved>> {
     let (Some((kernel, points)), weights) = (at.points(), centred.weights.as_deref()) else { return Ok(None) };
-    let Some(factor) = preconditioner(at, x, weights, penalty, run)? else { return Ok(None) };
     let kernel = kernel.build::<T>()?;
     let operator = KernelOperator::new(&*kernel, x, points, None, &run.watch)?;
+    if !operator.is_prepared() {
+        return Ok(None);
+    }
+    let Some(factor) = preconditioner(at, x, weights, penalty, run)? else { return Ok(None) };
     let zeros = |rows| Mat::zeros(rows, centred.y.ncols());
     let rhs = operator.residual_moments(centred.y.as_ref(), zeros(points.count()).as_ref(), weights)?;
     let none = zeros(x.count());
@@ -116,7 +120,7 @@ mod tests {
     }
 
     fn solves_the_normal_equations<T: Scalar>(tol: f64) {
-        let (at, x, y) = problem::<T>((0..30).collect());
+        let (at, x, y) = problem::<T>((0..80).collect());
         let weights: Vec<f64> = (0..3000).map(|i| 0.5 + f64::from(i % 3)).collect();
         let centred = Centred::of(y.as_ref(), Some(&weights));
         let found = solve(&at, x.as_ref(), &centred, 10.0, &Run::default()).unwrap().unwrap();
@@ -129,12 +133,12 @@ mod tests {
     #[test]
     fn passes_solve_the_normal_equations() {
         solves_the_normal_equations::<f64>(1e-5);
-        solves_the_normal_equations::<f32>(1e-5);
+        solves_the_normal_equations::<f32>(1e-3);
     }
 
     #[test]
     fn repeated_landmarks_are_left_to_the_features() {
-        let (at, x, y) = problem::<f64>(vec![4, 9, 4, 7]);
+        let (at, x, y) = problem::<f64>((0..80).chain([4]).collect());
         let centred = Centred::of(y.as_ref(), None);
         assert!(solve(&at, x.as_ref(), &centred, 10.0, &Run::default()).unwrap().is_none());
     }
