@@ -359,7 +359,7 @@ fn halves(w: &Mat<f64>) -> (Mat<f64>, Mat<f64>) {
 }
 
 /// aᵀb column by column.
-fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
+pub(crate) fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
     a.col_iter().zip(b.col_iter()).map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()).collect()
 }
 

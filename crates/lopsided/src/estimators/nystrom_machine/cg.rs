@@ -1,4 +1,5 @@
 use crate::error::Result;
+use crate::linsys::dots;
 use crate::watch::{Progress, Watch};
 use faer::Mat;
 
@@ -59,9 +60,4 @@ impl ConjugateGradients<'_> {
         }
         Ok(Solved { w, steps, residual: largest(&sizes) })
     }
-}
-
-/// aᵀb column by column.
-fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
-    a.col_iter().zip(b.col_iter()).map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()).collect()
 }

@@ -29,7 +29,7 @@ fn work_stays_what_was_recorded() {
         warm_up();
         PROBLEMS.iter().flat_map(counted).collect()
     });
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/work/recorded.csv");
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/effort/recorded.csv");
     if std::env::var_os(RECORD).is_some() {
         std::fs::write(&file, as_csv(&found)).unwrap();
         return;
@@ -38,8 +38,8 @@ fn work_stays_what_was_recorded() {
     let changed = differences(&recorded, &found.into_iter().collect());
     assert!(
         changed == 0,
-        "{changed} numbers are more than 5 % away from tests/work/recorded.csv (table above); if that is meant, record them again \
-         with {RECORD}=1 cargo test --workspace --test work"
+        "{changed} numbers are more than 5 % away from tests/effort/recorded.csv (table above); if that is meant, record them again \
+         with {RECORD}=1 cargo test --workspace --test effort"
     );
 }
 
