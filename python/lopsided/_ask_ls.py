@@ -27,7 +27,7 @@ _PARAMETERS = """kernel : str or callable, default="sne"
         What to do with a singular system.
     tikhonov : float, default=None
         Lambda of Tikhonov's method; 1.
-    route : {"auto", "svd", "dense", "minres"}, default="auto"
+    route : {"auto", "svd", "dense", "krylov", "minres", "lsmr"}, default="auto"
         How the system is solved.
     links : {"in", "out"}, default="in"
         Links that make up a node's row.

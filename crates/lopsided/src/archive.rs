@@ -25,6 +25,7 @@ use rayon::prelude::*;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +50,63 @@ pub struct Archive {
 struct Array {
     dtype: Dtype,
     shape: Vec<usize>,
-    bytes: Vec<u8>,
+    bytes: Bytes,
+}
+
+/// The bytes of an array: here, or made from values that somebody else holds when they are written.
+#[derive(Clone)]
+enum Bytes {
+    Own(Vec<u8>),
+    Rows { count: usize, length: usize, write: RowWriter },
+}
+
+/// Writes the bytes of one row.
+type RowWriter = Arc<dyn Fn(usize, &mut [u8]) + Send + Sync>;
+
+impl Bytes {
+    fn len(&self) -> usize {
+        match self {
+            Bytes::Own(bytes) => bytes.len(),
+            Bytes::Rows { count, length, .. } => count * length,
+        }
+    }
+
+    /// Hands out all bytes in pieces, in order.
+    fn each<E>(&self, mut take: impl FnMut(&[u8]) -> std::result::Result<(), E>) -> std::result::Result<(), E> {
+        match self {
+            Bytes::Own(bytes) => take(bytes),
+            Bytes::Rows { count, length, write } => {
+                let mut row = vec![0; *length];
+                (0..*count).try_for_each(|i| {
+                    write(i, &mut row);
+                    take(&row)
+                })
+            }
+        }
+    }
+
+    fn all(&self) -> Cow<'_, [u8]> {
+        match self {
+            Bytes::Own(bytes) => Cow::Borrowed(bytes),
+            Bytes::Rows { count, length, write } => {
+                let mut bytes = vec![0; count * length];
+                bytes.par_chunks_mut((*length).max(1)).enumerate().for_each(|(i, row)| write(i, row));
+                Cow::Owned(bytes)
+            }
+        }
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.all() == other.all()
+    }
+}
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.len())
+    }
 }
 
 impl Archive {
@@ -60,7 +117,7 @@ impl Archive {
             let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|e| Error::io(path, e));
             write(&(header.len() as u64).to_le_bytes())?;
             write(header.as_bytes())?;
-            arrays.iter().try_for_each(|array| write(&array.bytes))
+            arrays.iter().try_for_each(|array| array.bytes.each(&mut write))
         })
     }
 
@@ -70,7 +127,7 @@ impl Archive {
         let mut out = Vec::with_capacity(8 + header.len() + self.bytes() as usize);
         out.extend((header.len() as u64).to_le_bytes());
         out.extend(header.as_bytes());
-        arrays.iter().for_each(|array| out.extend(&array.bytes));
+        arrays.iter().for_each(|array| out.extend(array.bytes.all().iter()));
         out
     }
 
@@ -132,7 +189,10 @@ impl Archive {
         let arrays = tensors
             .iter()
             .map(|(name, t)| {
-                (name.to_string(), Array { dtype: t.dtype(), shape: t.shape().to_vec(), bytes: t.data().to_vec() })
+                (
+                    name.to_string(),
+                    Array { dtype: t.dtype(), shape: t.shape().to_vec(), bytes: Bytes::Own(t.data().to_vec()) },
+                )
             })
             .collect();
         Ok(Archive { meta, arrays, path })
@@ -180,10 +240,7 @@ impl Archive {
         let (rows, cols) = matrix.shape();
         let mut bytes = vec![0; rows * cols * T::BYTES];
         let rows_of_bytes = bytes.par_chunks_mut((cols * T::BYTES).max(1)).enumerate();
-        rows_of_bytes.for_each(|(i, out)| match matrix.row(i).try_as_row_major() {
-            Some(row) => T::write_bytes(row.as_slice().iter().copied(), out),
-            None => T::write_bytes(matrix.row(i).iter().copied(), out),
-        });
+        rows_of_bytes.for_each(|(i, out)| write_row(matrix, i, out));
         self.set(name, float::<T>(), vec![rows, cols], bytes);
     }
 
@@ -208,6 +265,16 @@ impl Archive {
                 self.set_field(&format!("{name}.width"), s.ncols());
             }
         }
+    }
+
+    /// The same without a copy of samples that can be shared.
+    pub fn share_samples<T: Scalar>(&mut self, name: &str, samples: &Samples<T>) {
+        let Samples::Shared(shared) = samples else { return self.set_samples(name, samples.as_ref()) };
+        let (rows, cols) = shared.as_ref().shape();
+        let shared = shared.clone();
+        let write = Arc::new(move |i: usize, out: &mut [u8]| write_row(shared.as_ref(), i, out));
+        let bytes = Bytes::Rows { count: rows, length: cols * T::BYTES, write };
+        self.arrays.insert(name.into(), Array { dtype: float::<T>(), shape: vec![rows, cols], bytes });
     }
 
     /// Reads samples stored by [`Archive::set_samples`].
@@ -241,9 +308,10 @@ impl Archive {
         if !self.has(&format!("{name}.ends")) {
             return Ok(None);
         }
-        let bytes = &self.get(&format!("{name}.bytes"), &[Dtype::U8])?.bytes;
+        let bytes = self.get(&format!("{name}.bytes"), &[Dtype::U8])?.bytes.all();
         let mut start = 0;
-        let texts = self.numbers::<8>(&format!("{name}.ends"), Dtype::U64)?.iter().map(|end| {
+        let ends = self.numbers::<8>(&format!("{name}.ends"), Dtype::U64)?;
+        let texts = ends.iter().map(|end| {
             let end = u64::from_le_bytes(*end) as usize;
             let text = bytes.get(start..end).and_then(|b| std::str::from_utf8(b).ok());
             start = end;
@@ -253,7 +321,7 @@ impl Archive {
     }
 
     fn set(&mut self, name: &str, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) {
-        self.arrays.insert(name.into(), Array { dtype, shape, bytes });
+        self.arrays.insert(name.into(), Array { dtype, shape, bytes: Bytes::Own(bytes) });
     }
 
     fn get(&self, name: &str, dtypes: &[Dtype]) -> Result<&Array> {
@@ -271,18 +339,26 @@ impl Archive {
                 self.error(format!("array `{name}` has {} dimensions instead of {dimensions}", array.shape.len()))
             );
         }
+        let bytes = array.bytes.all();
         let values = if array.dtype == float::<T>() {
-            T::from_bytes(&array.bytes)
+            T::from_bytes(&bytes)
         } else if array.dtype == Dtype::F64 {
-            f64::from_bytes(&array.bytes).into_iter().map(T::of).collect()
+            f64::from_bytes(&bytes).into_iter().map(T::of).collect()
         } else {
-            f32::from_bytes(&array.bytes).into_iter().map(|v| T::of(v.into())).collect()
+            f32::from_bytes(&bytes).into_iter().map(|v| T::of(v.into())).collect()
         };
         Ok((&array.shape, values))
     }
 
-    fn numbers<const N: usize>(&self, name: &str, dtype: Dtype) -> Result<&[[u8; N]]> {
-        Ok(self.get(name, &[dtype])?.bytes.as_chunks::<N>().0)
+    fn numbers<const N: usize>(&self, name: &str, dtype: Dtype) -> Result<Vec<[u8; N]>> {
+        Ok(self.get(name, &[dtype])?.bytes.all().as_chunks::<N>().0.to_vec())
+    }
+}
+
+fn write_row<T: Scalar>(matrix: MatRef<'_, T>, i: usize, out: &mut [u8]) {
+    match matrix.row(i).try_as_row_major() {
+        Some(row) => T::write_bytes(row.as_slice().iter().copied(), out),
+        None => T::write_bytes(matrix.row(i).iter().copied(), out),
     }
 }
 
@@ -317,6 +393,19 @@ mod tests {
         assert_eq!(csr.row(1), (&[8u32][..], &[2.5][..]));
         assert_eq!(back.texts("ids").unwrap().unwrap(), ["a,\"b\"", "", "ü\n"]);
         assert!(back.texts("other").unwrap().is_none());
+    }
+
+    #[test]
+    fn shared_samples_are_saved_like_copied_ones() {
+        let rows = SharedRows::new(Arc::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), (2, 3), Order::Rows).unwrap();
+        for samples in [Samples::Shared(rows.clone()), Samples::Shared(rows.transpose())] {
+            let (mut shared, mut copied) = (Archive::default(), Archive::default());
+            shared.share_samples("x", &samples);
+            copied.set_samples("x", samples.as_ref());
+            assert_eq!(shared, copied);
+            assert_eq!(shared.to_bytes(), copied.to_bytes());
+            assert_eq!(shared.matrix::<f64>("x").unwrap(), samples.into_dense());
+        }
     }
 
     #[test]

@@ -53,7 +53,13 @@ pub trait Scalar:
     /// Little-endian bytes of as many numbers as there is room for.
     fn write_bytes(values: impl Iterator<Item = Self>, bytes: &mut [u8]);
     /// The inverse of [`Scalar::to_bytes`]; trailing bytes that do not fill a number are ignored.
-    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+        let mut values = Vec::with_capacity(bytes.len() / Self::BYTES);
+        Self::append_bytes(bytes, &mut values);
+        values
+    }
+    /// The same added to a list.
+    fn append_bytes(bytes: &[u8], values: &mut Vec<Self>);
 }
 
 macro_rules! scalar {
@@ -87,9 +93,9 @@ macro_rules! scalar {
                 let (words, _) = bytes.as_chunks_mut::<{ size_of::<$t>() }>();
                 words.iter_mut().zip(values).for_each(|(word, v)| *word = v.to_le_bytes());
             }
-            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+            fn append_bytes(bytes: &[u8], values: &mut Vec<Self>) {
                 let (words, _) = bytes.as_chunks::<{ size_of::<$t>() }>();
-                words.iter().map(|w| <$t>::from_le_bytes(*w)).collect()
+                values.extend(words.iter().map(|w| <$t>::from_le_bytes(*w)));
             }
         }
     };

@@ -71,7 +71,7 @@ pub(crate) struct CoupledArgs {
     /// λ of Tikhonov's method. Default: 1.
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     tikhonov: Option<String>,
-    /// How the system is solved: auto, svd, dense or minres.
+    /// How the system is solved: auto, svd, dense, krylov, minres, or lsmr for Tikhonov's method whether singular or not.
     #[arg(long, value_name = "NAME")]
     route: Option<String>,
     /// Symmetric kernel matrix of ls-svm, svm, nu-svm and logistic: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ. Default: average.

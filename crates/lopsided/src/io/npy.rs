@@ -107,12 +107,13 @@ impl Header {
             let allowed = "f4, f8, i1 to i8, u1 to u8 and b1";
             Error::parse(name, format!("numbers of type `{}` are not supported; allowed: {allowed}", self.descr))
         })?;
-        let mut values = Vec::with_capacity(count.min(TRUSTED));
+        let (mut values, mut bytes) = (Vec::with_capacity(count.min(TRUSTED)), Vec::new());
         while values.len() < count {
             let wanted = CHUNK.min(count - values.len());
-            let bytes = fill(reader, wanted * dtype.size, name)?;
+            bytes.clear();
+            fill(&mut bytes, reader, wanted * dtype.size, name)?;
             if dtype == Dtype::of::<T>() {
-                values.extend(T::from_bytes(&bytes));
+                T::append_bytes(&bytes, &mut values);
             } else {
                 values.extend(bytes.chunks_exact(dtype.size).map(|word| T::of(dtype.decode(word))));
             }
@@ -168,15 +169,16 @@ impl Dtype {
     }
 }
 
-/// Up to `length` bytes; fewer at the end of the data.
-fn fill(reader: &mut dyn Read, length: usize, name: &str) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(length.min(TRUSTED));
-    reader.take(length as u64).read_to_end(&mut bytes).map_err(|e| Error::io(name, e))?;
-    Ok(bytes)
+/// Adds up to `length` bytes; fewer at the end of the data.
+fn fill(bytes: &mut Vec<u8>, reader: &mut dyn Read, length: usize, name: &str) -> Result<()> {
+    bytes.reserve(length.min(TRUSTED));
+    reader.take(length as u64).read_to_end(bytes).map_err(|e| Error::io(name, e))?;
+    Ok(())
 }
 
 fn take(reader: &mut dyn Read, length: usize, name: &str) -> Result<Vec<u8>> {
-    let bytes = fill(reader, length, name)?;
+    let mut bytes = Vec::new();
+    fill(&mut bytes, reader, length, name)?;
     if bytes.len() == length { Ok(bytes) } else { Err(Error::parse(name, "ends within the array header")) }
 }
 

@@ -16,6 +16,8 @@ struct Column {
     rhobar: f64,
     cbar: f64,
     sbar: f64,
+    /// Smallest and largest diagonal entry of the second triangular factor.
+    range: (f64, f64),
 }
 
 /// (M² + λI)·w = M·\[y_c; y_c\] by LSMR with damping √λ (\[FS11\] of the references): products with M only, all targets at
@@ -35,6 +37,7 @@ pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Solved> {
         rhobar: 1.0,
         cbar: 1.0,
         sbar: 0.0,
+        range: (f64::INFINITY, 0.0),
     };
     let mut columns: Vec<Column> = alpha.iter().zip(&beta).map(start).collect();
     let (mut h, mut hbar) = (v.clone(), Mat::zeros(v.nrows(), v.ncols()));
@@ -65,6 +68,8 @@ pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Solved> {
             break;
         }
     }
+    report.condition = columns.iter().map(|column| over(column.range.1, column.range.0)).fold(1.0, f64::max);
+    report.estimated = true;
     let (a, b) = halves(&x);
     Ok(Solved { a, b, report })
 }
@@ -80,6 +85,7 @@ impl Column {
         self.alphabar = c * alpha;
         let (thetabar, rhotemp) = (self.sbar * self.rho, self.cbar * self.rho);
         self.rhobar = rhotemp.hypot(theta);
+        self.range = (self.range.0.min(self.rhobar), self.range.1.max(self.rhobar));
         (self.cbar, self.sbar) = (over(rhotemp, self.rhobar), over(theta, self.rhobar));
         let zeta = self.cbar * self.zetabar;
         self.zetabar *= -self.sbar;

@@ -1,6 +1,4 @@
-use super::{
-    OnSingular, Problem, SINGULAR, Solved, Spectral, SystemReport, add_scaled, dots, halves, lsmr, scale, stacked,
-};
+use super::{Problem, SINGULAR, Solved, Spectral, SystemReport, add_scaled, dots, halves, lsmr, scale, stacked};
 use crate::error::Result;
 use crate::linalg::column_norms;
 use crate::watch::Progress;
@@ -41,8 +39,7 @@ pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
         return Ok(Solved { a, b, report });
     }
     report.warnings.push(problem.singular(condition)?);
-    let lambda = if let OnSingular::Tikhonov(lambda) = problem.system.on_singular { lambda } else { 0.0 };
-    let damped = lsmr::solve(problem, lambda)?;
+    let damped = lsmr::solve(problem, problem.system.on_singular.lambda())?;
     let iterations = report.iterations + damped.report.iterations;
     Ok(Solved { report: SystemReport { route: "lsmr".into(), iterations, ..report }, ..damped })
 }

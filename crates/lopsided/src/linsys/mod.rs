@@ -13,10 +13,12 @@
 //! indefinite when penalty·σ₁ > 1 and singular when penalty·σ = 1 for any σ.
 
 mod dense;
+mod krylov;
 mod lsmr;
 mod minres;
 mod spectral;
 
+use krylov::Krylov;
 pub use spectral::Spectral;
 
 use crate::error::{Error, Result};
@@ -31,6 +33,13 @@ use std::str::FromStr;
 pub const SINGULAR: f64 = 1e10;
 /// Up to this many samples a dense factorisation is taken.
 pub(crate) const DENSE: usize = 5000;
+/// From so many samples on Krylov spaces are tried first: of so small a share of all dimensions that failing costs less than
+/// what follows, and of at most so many.
+const KRYLOV: usize = 500;
+const SHARE: usize = 8;
+const MOST: usize = 512;
+/// Up to this many samples a complete decomposition pays for several penalties.
+const COMPLETE: usize = 1500;
 
 /// What to do with a singular system.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -47,6 +56,13 @@ pub enum OnSingular {
 impl Default for OnSingular {
     fn default() -> Self {
         OnSingular::Tikhonov(1.0)
+    }
+}
+
+impl OnSingular {
+    /// λ of Tikhonov's method; 0 is least norm.
+    fn lambda(self) -> f64 {
+        if let OnSingular::Tikhonov(lambda) = self { lambda } else { 0.0 }
     }
 }
 
@@ -70,8 +86,12 @@ pub enum Route {
     Svd,
     /// Symmetric indefinite factorisation of g²I − K_c·K_cᵀ.
     Dense,
+    /// Block Krylov spaces of the targets, which serve every penalty.
+    Krylov,
     /// Products alone: preconditioned MINRES, damped LSMR for Tikhonov's method.
     Minres,
+    /// Tikhonov's method by damped LSMR, singular or not; without it least squares of least norm.
+    Lsmr,
     /// K_c replaced by so many singular triplets: O(n·rank) after they are found.
     LowRank(usize),
 }
@@ -80,8 +100,14 @@ impl FromStr for Route {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        const NAMES: [(&str, Route); 4] =
-            [("auto", Route::Auto), ("svd", Route::Svd), ("dense", Route::Dense), ("minres", Route::Minres)];
+        const NAMES: [(&str, Route); 6] = [
+            ("auto", Route::Auto),
+            ("svd", Route::Svd),
+            ("dense", Route::Dense),
+            ("krylov", Route::Krylov),
+            ("minres", Route::Minres),
+            ("lsmr", Route::Lsmr),
+        ];
         NAMES.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
             kind: "route",
             name: text.into(),
@@ -153,6 +179,17 @@ impl CoupledSystem {
     /// [`OnSingular::Error`], [`Error::Interrupted`].
     pub fn solve(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
         self.check(k, targets)?;
+        let columns = match self.route {
+            Route::Krylov => k.nrows(),
+            Route::Auto if k.nrows() >= KRYLOV => (k.nrows() / SHARE).min(MOST),
+            _ => return self.solve_directly(k, targets, run),
+        };
+        let found = PenaltyPath::within(k, targets, columns)?.by_krylov(self, run)?;
+        found.map_or_else(|| self.solve_directly(k, targets, run), Ok)
+    }
+
+    /// The solution by a route that does not depend on the targets.
+    fn solve_directly(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
         let (route, why) = self.choose(k);
         let whole = matches!(route, Route::Svd | Route::Dense) && k.access() != Access::Products;
         let stored = if whole { Some(stored(k)?) } else { None };
@@ -167,7 +204,8 @@ impl CoupledSystem {
             Route::Svd => Spectral::complete(&*centered)?.solved(&problem)?,
             Route::LowRank(rank) => Spectral::leading(&*centered, rank, run)?.solved(&problem)?,
             Route::Dense => dense::solve(&problem)?,
-            Route::Minres | Route::Auto => minres::solve(&problem)?,
+            Route::Lsmr => lsmr::solve(&problem, self.on_singular.lambda())?,
+            Route::Minres | Route::Krylov | Route::Auto => minres::solve(&problem)?,
         };
         solved.report.why = why;
         solved.report.residual = problem.residual(&solved)?;
@@ -206,33 +244,65 @@ impl CoupledSystem {
     }
 }
 
-/// A decomposed K: every further penalty costs products with its singular vectors.
+/// One K and its targets for many penalties: what is learned of K for one serves the next.
+///
+/// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where these would take
+/// a quarter of all dimensions, by a complete decomposition, or one by one if there are more than 1500 samples.
 pub struct PenaltyPath<'a> {
     k: &'a dyn Operator<f64>,
     means: Means<f64>,
-    spectral: Spectral,
+    targets: Mat<f64>,
+    krylov: Krylov,
+    complete: Option<Spectral>,
 }
 
 impl<'a> PenaltyPath<'a> {
-    /// Decomposes K once.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a K that is not square.
-    pub fn new(k: &'a dyn Operator<f64>) -> Result<Self> {
-        let means = Means::of(k)?;
-        let spectral = Spectral::complete(&Centered::new(k, means.clone()))?;
-        Ok(PenaltyPath { k, means, spectral })
-    }
-
-    /// The solution for one penalty, by the route `svd`.
+    /// Begins with the first space.
     ///
     /// # Errors
     /// Those of [`CoupledSystem::solve`].
-    pub fn solve(&self, system: &CoupledSystem, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
-        system.check(self.k, targets)?;
+    pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<Self> {
+        PenaltyPath::within(k, targets, k.nrows() / 4)
+    }
+
+    /// The same with spaces of at most so many dimensions.
+    fn within(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, columns: usize) -> Result<Self> {
+        CoupledSystem::default().check(k, targets)?;
+        let krylov = Krylov::new(&centred(targets), columns)?;
+        Ok(PenaltyPath { k, means: Means::of(k)?, targets: targets.to_owned(), krylov, complete: None })
+    }
+
+    /// The solution for one penalty; with [`Route::Svd`] by the complete decomposition.
+    ///
+    /// # Errors
+    /// Those of [`CoupledSystem::solve`].
+    pub fn solve(&mut self, system: &CoupledSystem, run: &Run) -> Result<CoupledSolution> {
+        system.check(self.k, self.targets.as_ref())?;
+        if system.route != Route::Svd {
+            if let Some(found) = self.by_krylov(system, run)? {
+                return Ok(found);
+            }
+            if self.k.nrows() > COMPLETE {
+                return system.solve_directly(self.k, self.targets.as_ref(), run);
+            }
+        }
         let centered = Centered::new(self.k, self.means.clone());
-        let problem = system.problem(&centered, targets, run);
-        Ok(self.spectral.solved(&problem)?.with_biases(&self.means, targets))
+        let spectral = match self.complete.take() {
+            Some(spectral) => spectral,
+            None => Spectral::complete(&centered)?,
+        };
+        let problem = system.problem(&centered, self.targets.as_ref(), run);
+        let solved = self.complete.insert(spectral).solved(&problem)?;
+        Ok(solved.with_biases(&self.means, self.targets.as_ref()))
+    }
+
+    /// The solution in the Krylov spaces, if they may grow as much as it takes.
+    fn by_krylov(&mut self, system: &CoupledSystem, run: &Run) -> Result<Option<CoupledSolution>> {
+        let centered = Centered::new(self.k, self.means.clone());
+        let problem = system.problem(&centered, self.targets.as_ref(), run);
+        let Some(mut solved) = self.krylov.solve(&problem)? else { return Ok(None) };
+        solved.report.residual = problem.residual(&solved)?;
+        Ok(Some(solved.with_biases(&self.means, self.targets.as_ref())))
     }
 }
 

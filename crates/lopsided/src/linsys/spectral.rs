@@ -27,10 +27,13 @@ impl Spectral {
     /// # Errors
     /// [`Error::NotFinite`] in disguise as [`Error::Singular`] when K has NaN or infinity.
     pub fn complete(k: &dyn Operator<f64>) -> Result<Self> {
-        let dense = operator::materialize(k)?;
-        let svd =
-            linalg::thin_svd(dense.as_ref()).ok_or_else(|| Error::Singular { what: "the kernel matrix".into() })?;
-        Ok(Spectral { u: svd.u, sigma: svd.sigma, v: svd.v, complete: true })
+        Ok(Spectral { complete: true, ..Self::small(operator::materialize(k)?.as_ref())? })
+    }
+
+    /// All singular values of a matrix that stands for K_c.
+    pub(super) fn small(h: MatRef<'_, f64>) -> Result<Self> {
+        let svd = linalg::thin_svd(h).ok_or_else(|| Error::Singular { what: "the kernel matrix".into() })?;
+        Ok(Spectral { u: svd.u, sigma: svd.sigma, v: svd.v, complete: false })
     }
 
     /// The leading triplets of K_c, which then stand for all of it.
@@ -91,7 +94,14 @@ impl Spectral {
         (side(&self.u, y.0, 1.0), side(&self.v, y.1, -1.0))
     }
 
+    /// The solution for the problem's penalty and targets.
     pub(super) fn solved(&self, problem: &Problem<'_>) -> Result<Solved> {
+        let y = problem.y.as_ref();
+        self.solved_for(problem, (y, y))
+    }
+
+    /// The same for other centred targets of both sides.
+    pub(super) fn solved_for(&self, problem: &Problem<'_>, y: (MatRef<'_, f64>, MatRef<'_, f64>)) -> Result<Solved> {
         let route = if self.complete { "svd" } else { "low-rank" };
         let g = problem.g;
         let condition = self.condition(g);
@@ -107,8 +117,7 @@ impl Spectral {
             OnSingular::MinNorm if h.abs() * SINGULAR < largest => 0.0,
             _ => h.recip(),
         };
-        let y = problem.y.as_ref();
-        let (a, b) = self.filtered(g, (y, y), filter);
+        let (a, b) = self.filtered(g, y, filter);
         Ok(Solved { a, b, report })
     }
 }

@@ -28,6 +28,17 @@ impl<'a, T: Scalar> Submatrix<'a, T> {
         Submatrix { inner, rows, cols }
     }
 
+    /// Whether products with all of G are quicker than with the entries of the block: always where G has no entries at hand,
+    /// and where it is stored and most of it is wanted.
+    fn multiplies_whole(&self) -> bool {
+        let most = 2 * self.nrows() * self.ncols() >= self.inner.nrows() * self.inner.ncols();
+        match self.inner.access() {
+            Access::Products => true,
+            Access::Stored => most,
+            Access::Entries | Access::Blocks => false,
+        }
+    }
+
     fn is_whole(&self) -> bool {
         self.rows.is_none() && self.cols.is_none()
     }
@@ -98,7 +109,7 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
         if self.is_whole() {
             return self.inner.apply(v, out);
         }
-        if self.inner.access() != Access::Products {
+        if !self.multiplies_whole() {
             return self.stream(false, v, out);
         }
         let mut all = Mat::zeros(self.inner.nrows(), v.ncols());
@@ -111,7 +122,7 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
         if self.is_whole() {
             return self.inner.apply_transpose(u, out);
         }
-        if self.inner.access() != Access::Products {
+        if !self.multiplies_whole() {
             return self.stream(true, u, out);
         }
         let mut all = Mat::zeros(self.inner.ncols(), u.ncols());

@@ -213,7 +213,7 @@ impl<'a, T: Scalar> Krylov<'a, T> {
 ///
 /// Directions are taken in groups of similar length, longest first, each orthogonalised twice: were all taken at once,
 /// the rounding in short ones would cost digits of the long ones.
-pub(super) fn orthogonalize<T: Scalar>(
+pub(crate) fn orthogonalize<T: Scalar>(
     basis: MatRef<'_, T>,
     mut y: Mat<T>,
     drop: f64,

@@ -28,6 +28,7 @@ mod symmetric_nystrom;
 
 pub use auto::Auto;
 pub use exact::Exact;
+pub(crate) use krylov::orthogonalize;
 pub use lanczos::Lanczos;
 pub use nystrom::Nystrom;
 pub(crate) use nystrom::{decompose, to_unit_columns};

@@ -1,12 +1,12 @@
 //! The coupled system of AsK-LS: all routes against the bordered system in the plainest form.
 
 use faer::linalg::solvers::Solve;
-use lopsided::linsys::{CoupledSolution, CoupledSystem, OnSingular, Route};
+use lopsided::linsys::{CoupledSolution, CoupledSystem, OnSingular, PenaltyPath, Route};
 use lopsided::operator::DenseOperator;
 use lopsided::{Error, Mat, Run, synth};
 use proptest::prelude::*;
 
-const ROUTES: [Route; 3] = [Route::Svd, Route::Dense, Route::Minres];
+const ROUTES: [Route; 4] = [Route::Svd, Route::Dense, Route::Krylov, Route::Minres];
 
 fn kernel(n: usize, seed: u64) -> Mat<f64> {
     synth::gaussian::<f64>(n, n, seed) * faer::Scale(1.0 / (n as f64).sqrt())
@@ -135,6 +135,22 @@ proptest! {
     }
 
     #[test]
+    fn all_penalties_of_a_path_are_those_of_separate_systems(n in 4usize..60, decay in 0.5..1.0, seed: u64) {
+        let (p, q) = (synth::gaussian::<f64>(n, n, seed), synth::gaussian::<f64>(n, n, seed ^ 2));
+        let k = Mat::from_fn(n, n, |i, j| p[(i, j)] * f64::powi(decay, j as i32)) * q * faer::Scale(1.0 / n as f64);
+        let (y, operator) = (labels(n, 3, seed), DenseOperator::Borrowed(k.as_ref()));
+        let mut path = PenaltyPath::new(&operator, y.as_ref()).unwrap();
+        for penalty in [0.3, 20.0, 2.0, 0.3] {
+            let alone = solve(CoupledSystem { penalty, route: Route::Svd, ..Default::default() }, &k, &y).unwrap();
+            let found = path.solve(&CoupledSystem { penalty, ..Default::default() }, &Run::default()).unwrap();
+            if alone.report.condition < 1e4 {
+                prop_assert!((&found.a - &alone.a).norm_max() < 1e-8 * (1.0 + alone.a.norm_max()), "{penalty}");
+                prop_assert!((&found.b - &alone.b).norm_max() < 1e-8 * (1.0 + alone.b.norm_max()), "{penalty}");
+            }
+        }
+    }
+
+    #[test]
     fn triplets_of_a_low_rank_kernel_give_the_solution(n in 12usize..40, seed: u64) {
         let (p, q) = (synth::gaussian::<f64>(n, 3, seed), synth::gaussian::<f64>(n, 3, seed ^ 1));
         let k = &p * q.transpose();
@@ -143,6 +159,20 @@ proptest! {
         let (full, low) = (of(Route::Svd), of(Route::LowRank(3)));
         prop_assume!(full.report.condition < 1e5);
         prop_assert!((&full.a - &low.a).norm_max() < 1e-5 * (1.0 + full.a.norm_max()));
+    }
+}
+
+#[test]
+fn krylov_spaces_are_taken_where_singular_values_decay_and_only_there() {
+    let x = synth::gaussian::<f64>(600, 2, 3);
+    let near = |i: usize, j: usize| (-(0..2).map(|k| (x[(i, k)] - x[(j, k)] * 1.1).powi(2)).sum::<f64>()).exp() / 30.0;
+    for (k, route) in [(Mat::from_fn(600, 600, near), "krylov"), (kernel(600, 3), "dense")] {
+        let y = labels(600, 3, 4);
+        let found = solve(CoupledSystem { penalty: 2.0, ..Default::default() }, &k, &y).unwrap();
+        let dense = solve(CoupledSystem { penalty: 2.0, route: Route::Dense, ..Default::default() }, &k, &y).unwrap();
+        assert_eq!(found.report.route, route, "{:?}", found.report);
+        assert!((&found.a - &dense.a).norm_max() < 1e-10 * (1.0 + dense.a.norm_max()), "{:?}", dense.report);
+        assert!(found.report.residual < 1e-11, "{:?}", found.report);
     }
 }
 
@@ -172,7 +202,7 @@ fn every_route_gives_the_same_tikhonov_and_least_norm_solutions() {
     for on_singular in [OnSingular::Tikhonov(0.5), OnSingular::MinNorm] {
         let of = |route| solve(CoupledSystem { on_singular, route, ..Default::default() }, &k, &y).unwrap();
         let reference = of(Route::Svd);
-        for route in ROUTES {
+        for route in ROUTES.into_iter().chain([Route::Lsmr]) {
             let off = (of(route).b - &reference.b).norm_max();
             assert!(off < 1e-7, "{route:?}, {on_singular}: {off}");
         }

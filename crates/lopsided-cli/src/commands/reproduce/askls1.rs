@@ -198,9 +198,9 @@ impl Task {
             let rest: Vec<usize> = pick(false).map(|at| train[at]).collect();
             let held: Vec<usize> = pick(true).map(|at| train[at]).collect();
             let k = DenseOperator::Owned(part(kernel, &rest, &rest));
-            let path = PenaltyPath::new(&k)?;
+            let mut path = PenaltyPath::new(&k, self.targets(&rest).as_ref())?;
             for (score, penalty) in scores.iter_mut().zip(PENALTIES) {
-                let solved = path.solve(&system(penalty), self.targets(&rest).as_ref(), run)?;
+                let solved = path.solve(&system(penalty), run)?;
                 *score += accuracy(&self.truth(&held), &predicted(kernel, &solved, &rest, &held)) / self.folds as f64;
             }
         }

@@ -219,18 +219,33 @@ impl AskLs {
         let mut mean = Functions::zeros(task.k.nrows(), task.y.ncols());
         let mut held = Scores::zeros(task.train.len(), task.y.ncols());
         let mut reports = Vec::new();
-        let learned: Vec<Result<_>> = if task.is_light() {
-            folds.par_iter().map(|fold| self.without(task, fold, run)).collect()
-        } else {
-            folds.iter().map(|fold| self.without(task, fold, run)).collect()
-        };
-        for (fold, learned) in folds.iter().zip(learned) {
-            let (functions, report) = learned?;
+        for (fold, (functions, report)) in folds.iter().zip(self.parts(task, &folds, run)?) {
             held.set(fold, &functions.scores_within(task.k, &task.nodes(fold))?);
             mean.add(&functions, 1.0 / folds.len() as f64);
             reports.push(report);
         }
         Ok((mean, Merger::stacked(&held, task.y, task.answer), worst(reports)))
+    }
+
+    /// What is learned without each fold. All systems are solved alike: by Tikhonov's method if one is singular.
+    fn parts(&self, task: &Task<'_>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(Functions, SystemReport)>> {
+        let is_damped = |part: &(Functions, SystemReport)| part.1.route == "lsmr";
+        let damped = AskLs { route: Route::Lsmr, ..self.clone() };
+        let (first, others) = (self.without(task, &folds[0], run)?, &folds[1..]);
+        let machine = if is_damped(&first) { &damped } else { self };
+        let learned: Vec<Result<_>> = if task.is_light() {
+            others.par_iter().map(|fold| machine.without(task, fold, run)).collect()
+        } else {
+            others.iter().map(|fold| machine.without(task, fold, run)).collect()
+        };
+        let mut parts = vec![first];
+        parts.extend(learned.into_iter().collect::<Result<Vec<_>>>()?);
+        if parts.iter().any(is_damped) {
+            for (part, fold) in parts.iter_mut().zip(folds).filter(|(part, _)| !is_damped(part)) {
+                *part = damped.without(task, fold, run)?;
+            }
+        }
+        Ok(parts)
     }
 
     /// What is learned from all training samples but those of a fold.

@@ -14,9 +14,6 @@ use crate::watch::Progress;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Up to this many training samples a complete decomposition pays for several penalties.
-const PATH: usize = 1500;
-
 /// The score of every point on every fold.
 ///
 /// Stacked points are merged by weights learned from the held-out scores of all folds, three numbers per class, so that no
@@ -93,7 +90,7 @@ fn scores_on(fold: &[usize], machines: &[AskLs], group: &[usize], task: &Task<'_
     let block = Submatrix::new(task.k, Some(&nodes), Some(&nodes));
     let symmetrized = machines[group[0]].symmetrize.map(|kind| Symmetrized::new(&block, kind));
     let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
-    let path = (group.len() > 1 && rest.len() <= PATH).then(|| PenaltyPath::new(matrix)).transpose()?;
+    let mut path = (group.len() > 1).then(|| PenaltyPath::new(matrix, y.as_ref())).transpose()?;
     let mut learned: Vec<(CoupledSystem, Scores)> = Vec::new();
     let mut out = Vec::new();
     for machine in group.iter().map(|&at| &machines[at]) {
@@ -101,9 +98,9 @@ fn scores_on(fold: &[usize], machines: &[AskLs], group: &[usize], task: &Task<'_
             out.push(scores.clone());
             continue;
         }
-        let solved = match &path {
-            Some(path) if matches!(machine.route, Route::Auto | Route::Svd) => {
-                path.solve(&machine.system(), y.as_ref(), run)?
+        let solved = match &mut path {
+            Some(path) if matches!(machine.route, Route::Auto | Route::Krylov | Route::Svd) => {
+                path.solve(&machine.system(), run)?
             }
             _ => machine.system().solve(matrix, y.as_ref(), run)?,
         };

@@ -112,11 +112,11 @@ impl<T: Scalar> KernelSvdModel<T> {
 
 /// Adds the samples of a model, with their names, graph and maps.
 pub(in crate::estimators) fn put_data<T: Scalar>(archive: &mut Archive, data: &Dataset<T>) {
-    archive.set_samples("x", data.x.as_ref());
+    archive.share_samples("x", &data.x);
     let columns = columns(data);
     archive.set_field("columns", columns);
     if columns == Columns::Given {
-        archive.set_samples("z", data.cols().as_ref());
+        archive.share_samples("z", data.cols());
     }
     for (name, side) in MAPS {
         if let Some(map) = data.maps.side(side) {
