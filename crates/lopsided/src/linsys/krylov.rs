@@ -151,8 +151,10 @@ impl Krylov {
         let Solved { a, b, mut report } = self.small.solved_for(problem, (s.as_ref(), t.as_ref()))?;
         let outside = self.left.outside(&b).into_iter().zip(self.right.outside(&a));
         let lengths = linalg::column_norms(self.start.as_ref());
-        let far = outside.zip(&lengths).any(|((up, down), length)| (up + down).sqrt() > TOL * length);
-        if far && !exhausted {
+        let relative =
+            outside.zip(lengths).map(|((up, down), length)| (0.5 * (up + down)).sqrt() / length.max(f64::MIN_POSITIVE));
+        report.residual = relative.fold(0.0, f64::max);
+        if report.residual > TOL && !exhausted {
             return Ok(None);
         }
         report.route = "krylov".into();

@@ -301,7 +301,9 @@ impl<'a> PenaltyPath<'a> {
         let centered = Centered::new(self.k, self.means.clone());
         let problem = system.problem(&centered, self.targets.as_ref(), run);
         let Some(mut solved) = self.krylov.solve(&problem)? else { return Ok(None) };
-        solved.report.residual = problem.residual(&solved)?;
+        if !solved.report.warnings.is_empty() {
+            solved.report.residual = problem.residual(&solved)?;
+        }
         Ok(Some(solved.with_biases(&self.means, self.targets.as_ref())))
     }
 }

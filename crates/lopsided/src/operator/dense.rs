@@ -1,4 +1,4 @@
-use super::{Access, Operator, TILE};
+use super::{Access, Operator, TILE, few};
 use crate::error::Result;
 use crate::linalg;
 use crate::scalar::Scalar;
@@ -51,12 +51,18 @@ impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
     }
 
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        if v.ncols() <= few::WIDTH && few::multiply(self.g(), v, out.rb_mut()) {
+            return Ok(());
+        }
         out.fill(T::zero());
         linalg::add_mul_stored(out, self.g(), v, T::one());
         Ok(())
     }
 
-    fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+    fn apply_transpose(&self, u: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+        if u.ncols() <= few::WIDTH && few::multiply(self.g().transpose(), u, out.rb_mut()) {
+            return Ok(());
+        }
         out.par_row_chunks_mut(TILE).enumerate().for_each(|(at, mut out)| {
             out.fill(T::zero());
             let columns = self.g().subcols(at * TILE, out.nrows());

@@ -34,6 +34,7 @@ mod centered;
 mod counted;
 mod dense;
 mod exponents;
+mod few;
 mod katz;
 mod kernel;
 mod page_rank;

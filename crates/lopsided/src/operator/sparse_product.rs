@@ -87,7 +87,7 @@ impl<T: Scalar, const W: usize> WithSimd for Piece<'_, T, W> {
 }
 
 /// The rows of a matrix of at most `W` columns, filled up with zeros.
-fn by_rows<T: Scalar, const W: usize>(v: MatRef<'_, T>) -> Vec<[T; W]> {
+pub(super) fn by_rows<T: Scalar, const W: usize>(v: MatRef<'_, T>) -> Vec<[T; W]> {
     let mut out = vec![[T::zero(); W]; v.nrows()];
     out.par_chunks_mut(ROWS).enumerate().for_each(|(at, chunk)| {
         let rows = v.subrows(at * ROWS, chunk.len());

@@ -29,12 +29,12 @@ impl<'a, T: Scalar> Submatrix<'a, T> {
     }
 
     /// Whether products with all of G are quicker than with the entries of the block: always where G has no entries at hand,
-    /// and where it is stored and most of it is wanted.
+    /// and where it is stored and a good part of it is wanted, as gathering entries takes longer than multiplying them.
     fn multiplies_whole(&self) -> bool {
-        let most = 2 * self.nrows() * self.ncols() >= self.inner.nrows() * self.inner.ncols();
+        let much = 8 * self.nrows() * self.ncols() >= self.inner.nrows() * self.inner.ncols();
         match self.inner.access() {
             Access::Products => true,
-            Access::Stored => most,
+            Access::Stored => much,
             Access::Entries | Access::Blocks => false,
         }
     }

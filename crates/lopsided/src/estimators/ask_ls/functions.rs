@@ -37,6 +37,25 @@ impl Functions {
         out
     }
 
+    /// The functions of several systems as one with more columns.
+    pub(super) fn beside(all: &[Functions]) -> Self {
+        let classes = all.first().map_or(0, |one| one.source.ncols());
+        let join = |side: fn(&Functions) -> &Mat<f64>| {
+            let rows = all.first().map_or(0, |one| side(one).nrows());
+            let mut out = Mat::zeros(rows, all.len() * classes);
+            for (at, one) in all.iter().enumerate() {
+                out.as_mut().subcols_mut(at * classes, classes).copy_from(side(one));
+            }
+            out
+        };
+        Functions {
+            source: join(|f| &f.source),
+            target: join(|f| &f.target),
+            bias_source: all.iter().flat_map(|f| f.bias_source.clone()).collect(),
+            bias_target: all.iter().flat_map(|f| f.bias_target.clone()).collect(),
+        }
+    }
+
     /// self += share·other.
     pub(super) fn add(&mut self, other: &Functions, share: f64) {
         self.source += &other.source * faer::Scale(share);
@@ -69,6 +88,13 @@ impl Functions {
 impl Scores {
     pub(super) fn zeros(samples: usize, classes: usize) -> Self {
         Scores { source: Mat::zeros(samples, classes), target: Mat::zeros(samples, classes) }
+    }
+
+    /// The scores of each of so many functions that were set side by side.
+    pub(super) fn split(&self, count: usize) -> impl Iterator<Item = Scores> {
+        let classes = self.source.ncols() / count.max(1);
+        let part = move |m: &Mat<f64>, at: usize| m.subcols(at * classes, classes).to_owned();
+        (0..count).map(move |at| Scores { source: part(&self.source, at), target: part(&self.target, at) })
     }
 
     /// Puts the scores of some samples into their rows.

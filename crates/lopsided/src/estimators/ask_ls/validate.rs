@@ -6,13 +6,16 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::estimators::scoring::Known;
 use crate::estimators::{Point, score};
-use crate::linsys::{CoupledSystem, PenaltyPath, Route};
+use crate::linsys::{PenaltyPath, Route};
 use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use crate::watch::Progress;
 use rayon::prelude::*;
 use std::collections::HashMap;
+
+/// Points whose functions are multiplied with K at once.
+const TOGETHER: usize = 32;
 
 /// The score of every point on every fold.
 ///
@@ -91,11 +94,9 @@ fn scores_on(fold: &[usize], machines: &[AskLs], group: &[usize], task: &Task<'_
     let symmetrized = machines[group[0]].symmetrize.map(|kind| Symmetrized::new(&block, kind));
     let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
     let mut path = (group.len() > 1).then(|| PenaltyPath::new(matrix, y.as_ref())).transpose()?;
-    let mut learned: Vec<(CoupledSystem, Scores)> = Vec::new();
-    let mut out = Vec::new();
+    let (mut systems, mut learned) = (Vec::new(), Vec::new());
     for machine in group.iter().map(|&at| &machines[at]) {
-        if let Some((_, scores)) = learned.iter().find(|(system, _)| *system == machine.system()) {
-            out.push(scores.clone());
+        if systems.contains(&machine.system()) {
             continue;
         }
         let solved = match &mut path {
@@ -108,11 +109,15 @@ fn scores_on(fold: &[usize], machines: &[AskLs], group: &[usize], task: &Task<'_
             Some(kind) => functions::unfolded(solved, &block, kind)?,
             None => solved,
         };
-        let scores = Functions::padded(&solved, &nodes, task.k.nrows()).scores_within(task.k, &tested)?;
-        learned.push((machine.system(), scores.clone()));
-        out.push(scores);
+        systems.push(machine.system());
+        learned.push(Functions::padded(&solved, &nodes, task.k.nrows()));
     }
-    Ok(out)
+    let mut scores = Vec::new();
+    for together in learned.chunks(TOGETHER) {
+        scores.extend(Functions::beside(together).scores_within(task.k, &tested)?.split(together.len()));
+    }
+    let place = |machine: &AskLs| systems.iter().position(|system| *system == machine.system()).unwrap_or(0);
+    Ok(group.iter().map(|&at| scores[place(&machines[at])].clone()).collect())
 }
 
 fn fold_scores<T: Scalar>(
