@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
+import online
 from common import numpy, report
 
 np = numpy()
@@ -208,6 +209,62 @@ def bicluster(folder, s):
     return ["bicluster", s["path"], *words, "--row-labels-out", folder / "rows.csv"]
 
 
+# Streams
+
+def pairs(trials, width=10):
+    def data(folder):
+        online.written(*online.stream(trials, width), folder / "stream.csv")
+        return {"trials": trials, "width": width}
+    return data
+
+
+def online_words(folder, name, step, radius):
+    options = ["--kernel", "rbf", "--gamma", online.GAMMA, "--steps", "fixed", "--step", step, "--radius", radius]
+    return ["online", "gd-trace", folder / f"{name}.csv", *options, "--out", folder / f"{name}-out.csv"]
+
+
+def online_learned(folder, s):
+    """What was predicted, and a stream that is too long for the peer."""
+    online.written(*online.stream(5000, s["width"]), folder / "long.csv")
+    told = report(*online_words(folder, "long", 0.3, 5.0))
+    with open(folder / "stream-out.csv") as file:
+        predictions = [float(row["prediction"]) for row in csv.DictReader(file)]
+    return {"predictions": predictions, "long": f"5000 trials take ours {told['seconds']:.1f} s, rank {told['rank']}"}
+
+
+def same_predictions(ours, theirs):
+    agrees, note = agree_on("predictions", 1e-8)(ours, theirs)
+    return agrees, f"{note}; {ours['long']}"
+
+
+# The path of penalties
+
+PENALTIES = [round(1.3**k, 4) for k in range(-15, 15)]
+
+
+def sne_classes(samples, classes):
+    """An SNE kernel matrix between samples around centres, and their labels."""
+    def data(folder):
+        rng = np.random.default_rng(0)
+        labels = rng.integers(classes, size=samples)
+        x = rng.normal(size=(samples, 10)) + 2 * rng.normal(size=(classes, 10))[labels]
+        squares = (x**2).sum(1)
+        k = np.exp(-(squares[:, None] + squares[None, :] - 2 * x @ x.T) / 20)
+        np.save(folder / "kernel.npy", k / k.sum(1, keepdims=True))
+        (folder / "labels.csv").write_text("row,label\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
+        return {"penalties": ",".join(map(str, PENALTIES))}
+    return data
+
+
+def penalty_path(folder, s):
+    words = ["--kernel", "precomputed", "--merge", "average", "--cv", 5, "--grid", f"penalty={s['penalties']}"]
+    return ["fit", "ask-ls", folder / "kernel.npy", "--labels", folder / "labels.csv", *words, "--model", folder / "model"]
+
+
+def same_path(ours, theirs):
+    return agree_on("scores", 1e-3)({"scores": [point["mean"] for point in ours["cv"]["points"]]}, theirs)
+
+
 JOBS = [
     Job("pubmed", "KSVD of pubmed (SNE, rank 20, residual 1e-6) from edge list to embeddings", "100×, 1/20 of the memory",
         graph("pubmed"), embed_graph(1e-6), [("graph_svds", {"tol": 1e-6}, "NumPy matrix + svds")],
@@ -252,6 +309,11 @@ JOBS = [
         agree_on("values", 1e-2), rounds=1),
     Job("ask-ls", "AsK-LS on cora, 7 classes, stacking of 10 parts: fit", "50×", half_split("cora"), ask_ls,
         [("ask_ls", {}, "NumPy, Eq. (6)")], not_worse("accuracy", True, 0.02), needs=["cora"], then=ask_ls_tested, rounds=1),
+    Job("ask-ls-path", "AsK-LS, 1000 samples, 7 classes: 30 penalties by 5-fold cross-validation in one command", "15×",
+        sne_classes(1000, 7), penalty_path, [("ask_ls_penalties", {}, "lopsided, a command for each penalty")], same_path, rounds=1),
+    Job("online", "gradient descent in the trace norm, 400 trials", "100×", pairs(400),
+        lambda f, s: online_words(f, "stream", online.STEP, online.RADIUS),
+        [("online_transcription", {}, "NumPy, T × T matrices in every trial")], same_predictions, then=online_learned, rounds=1),
     Job("biclustering", "biclusters of acm", "not slower, better NMI", matrix_set("acm", 3), bicluster,
         [("coclustering", {}, "SpectralCoclustering")], not_worse("nmi", True, 0.0), needs=["acm"]),
     Job("biclustering-quick", "the same in 30 coordinates, residual 1e-2", "not slower, better NMI",

@@ -230,6 +230,26 @@ def logistic(x, y, steps=20):
     return w
 
 
+def ask_ls_penalties(folder, penalties):
+    """lopsided itself, one command for each penalty."""
+    from common import report
+
+    scores = []
+    for penalty in penalties.split(","):
+        words = ["--kernel", "precomputed", "--merge", "average", "--cv", 5, "--grid", f"penalty={penalty}"]
+        files = [folder / "kernel.npy", "--labels", folder / "labels.csv", "--model", folder / "peer-model"]
+        scores.append(report("fit", "ask-ls", *files, *words)["cv"]["mean"])
+    return {"scores": scores}
+
+
+def online_transcription(folder, trials, width):
+    import online
+
+    table = np.loadtxt(folder / "stream.csv", delimiter=",", skiprows=1)
+    x, z, y = table[:, :int(width)], table[:, int(width):-1], table[:, -1]
+    return {"predictions": online.transcription(x, z, y).tolist()}
+
+
 def coclustering(folder, path, clusters):
     from scipy.io import mmread
     from sklearn.cluster import SpectralCoclustering
@@ -248,7 +268,7 @@ def nmi(folder, found):
     return float(normalized_mutual_info_score(labels, found))
 
 
-JOBS = [graph_svds, graph_randomized, graph_network, graph_lobpcg, graph_arpack, dense_svds, dense_fbpca, krr_landmarks, krr_exact, svc_fit, svc_predict, kpca, ask_ls, coclustering]
+JOBS = [graph_svds, graph_randomized, graph_network, graph_lobpcg, graph_arpack, dense_svds, dense_fbpca, krr_landmarks, krr_exact, svc_fit, svc_predict, kpca, ask_ls, ask_ls_penalties, online_transcription, coclustering]
 
 
 def main():
@@ -263,6 +283,7 @@ def main():
 
 def import_everything():
     """Imports take their time once, not in the job."""
+    import online
     import scipy.io
     import scipy.sparse.linalg
     import sklearn.cluster

@@ -3,8 +3,8 @@ use crate::error::{Error, Result};
 use crate::random;
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
-use faer::Mat;
 use rand::RngExt;
+use rayon::prelude::*;
 use std::str::FromStr;
 
 /// Pairs looked at for the median distance; all pairs when there are no more.
@@ -95,19 +95,15 @@ impl FromStr for Gamma {
 
 fn median_distance<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, seed: u64) -> f64 {
     let (n, m) = (x.count(), z.count());
-    let mut distances = Vec::with_capacity(PAIRS.min(n * m));
     let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));
-    let mut met = Mat::zeros(1, 1);
-    let mut look = |i: usize, j: usize| {
-        meeting.tile(x.subrows(i, 1), z.subrows(j, 1), met.as_mut());
-        distances.push(meeting.distance(met[(0, 0)], xs[i], zs[j]).as_f64());
-    };
-    if n * m <= PAIRS {
-        (0..n * m).for_each(|pair| look(pair / m, pair % m));
+    let mut rng = random::generator(seed, 1);
+    let pairs: Vec<(usize, usize)> = if n * m <= PAIRS {
+        (0..n * m).map(|pair| (pair / m, pair % m)).collect()
     } else {
-        let mut rng = random::generator(seed, 1);
-        (0..PAIRS).for_each(|_| look(rng.random_range(0..n), rng.random_range(0..m)));
-    }
+        (0..PAIRS).map(|_| (rng.random_range(0..n), rng.random_range(0..m))).collect()
+    };
+    let distance = |&(i, j): &(usize, usize)| meeting.distance(meeting.pair(x, i, z, j), xs[i], zs[j]).as_f64();
+    let mut distances: Vec<f64> = pairs.par_iter().map(distance).collect();
     if distances.is_empty() {
         return 0.0;
     }
@@ -119,6 +115,7 @@ fn median_distance<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: Samples
 mod tests {
     use super::*;
     use crate::samples::Samples;
+    use faer::Mat;
 
     #[test]
     fn named_choices_follow_their_formulas() {

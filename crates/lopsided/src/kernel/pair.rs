@@ -5,6 +5,7 @@ use crate::samples::{CsrRef, SamplesRef};
 use crate::scalar::Scalar;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
+use pulp::{Arch, Simd, WithSimd};
 
 /// How two samples meet before the kernel's function is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +64,46 @@ impl Meeting {
                 self.sparse_tile(x, z, out);
             }
             (SamplesRef::Dense(x), SamplesRef::Dense(z)) => self.dense_tile(x, z, out),
-            (SamplesRef::Sparse(x), SamplesRef::Dense(z)) => self.dense_tile(dense(x).as_ref(), z, out),
-            (SamplesRef::Dense(x), SamplesRef::Sparse(z)) => self.dense_tile(x, dense(z).as_ref(), out),
+            (SamplesRef::Sparse(x), SamplesRef::Dense(z)) => self.mixed_tile(x, z, out),
+            (SamplesRef::Dense(x), SamplesRef::Sparse(z)) => self.mixed_tile(z, x, out.transpose_mut()),
+        }
+    }
+
+    /// How x_i and z_j meet.
+    pub(super) fn pair<T: Scalar>(self, x: SamplesRef<'_, T>, i: usize, z: SamplesRef<'_, T>, j: usize) -> T {
+        let mut sum = T::zero();
+        match (x, z) {
+            (SamplesRef::Sparse(_), SamplesRef::Dense(z)) => {
+                x.for_each(i, |k, v| sum += self.contribution(v, z[(j, k)]));
+            }
+            (SamplesRef::Dense(x), SamplesRef::Sparse(_)) => {
+                z.for_each(j, |k, v| sum += self.contribution(x[(i, k)], v));
+            }
+            (SamplesRef::Sparse(x), SamplesRef::Sparse(z)) => {
+                let (xs, zs) = (x.row(i), z.row(j));
+                let (few, many) = if xs.0.len() <= zs.0.len() { (xs, zs) } else { (zs, xs) };
+                for (k, &v) in few.0.iter().zip(few.1) {
+                    if let Ok(at) = many.0.binary_search(k) {
+                        sum += self.contribution(v, many.1[at]);
+                    }
+                }
+            }
+            _ => {
+                let mut met = Mat::zeros(1, 1);
+                self.tile(x.subrows(i, 1), z.subrows(j, 1), met.as_mut());
+                sum = met[(0, 0)];
+            }
+        }
+        sum
+    }
+
+    /// Scalar products of few coordinates cost less in the sparse rows than in a product of whole matrices.
+    fn mixed_tile<T: Scalar>(self, x: CsrRef<'_, T>, z: MatRef<'_, T>, out: MatMut<'_, T>) {
+        let sparse = SPARSE * x.nnz() <= x.nrows() * x.ncols();
+        if self == Meeting::Dot && sparse && z.row_stride() == 1 {
+            Arch::new().dispatch(MixedTile { x, z, out });
+        } else {
+            self.dense_tile(dense(x).as_ref(), z, out);
         }
     }
 
@@ -94,6 +133,44 @@ impl Meeting {
         } else {
             let index = Coordinates::of(z);
             (0..x.nrows()).for_each(|i| index.meet(x.row(i), |j, zk, xk| out[(i, j)] += self.contribution(xk, zk)));
+        }
+    }
+}
+
+/// As many times as fast, per entry, are products of whole matrices.
+const SPARSE: usize = 8;
+/// Scalar products that are summed up side by side.
+const LANES: usize = 32;
+
+/// out\[i, j\] ← ⟨x_i, z_j⟩ for sparse x and dense z that is stored by columns.
+struct MixedTile<'a, T> {
+    x: CsrRef<'a, T>,
+    z: MatRef<'a, T>,
+    out: MatMut<'a, T>,
+}
+
+impl<T: Scalar> WithSimd for MixedTile<'_, T> {
+    type Output = ();
+
+    #[expect(clippy::inline_always, reason = "it must become part of a function compiled for the vector unit")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        let mut strip = vec![[T::zero(); LANES]; self.z.ncols()];
+        for start in (0..self.z.nrows()).step_by(LANES) {
+            let count = LANES.min(self.z.nrows() - start);
+            for (lanes, column) in strip.iter_mut().zip(self.z.subrows(start, count).col_iter()) {
+                lanes.iter_mut().zip(column.iter()).for_each(|(lane, &v)| *lane = v);
+            }
+            for i in 0..self.x.nrows() {
+                let mut sum = [T::zero(); LANES];
+                let (cols, vals) = self.x.row(i);
+                for (&k, &value) in cols.iter().zip(vals) {
+                    let other = &strip[k as usize];
+                    (0..LANES).for_each(|lane| sum[lane] += value * other[lane]);
+                }
+                let out = self.out.rb_mut().row_mut(i).subcols_mut(start, count);
+                out.iter_mut().zip(sum).for_each(|(out, sum)| *out = sum);
+            }
         }
     }
 }
@@ -169,4 +246,40 @@ fn dense<T: Scalar>(rows: CsrRef<'_, T>) -> Mat<T> {
         cols.iter().zip(vals).for_each(|(&k, &v)| out[(i, k as usize)] = v);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{Csr, Samples};
+    use crate::synth;
+
+    /// Rows of which a few coordinates are not zero, dense and sparse.
+    fn samples(count: usize, seed: u64) -> [Samples<f64>; 2] {
+        let mut dense = synth::gaussian::<f64>(count, 40, seed);
+        for (i, k) in (0..count).flat_map(|i| (0..40).map(move |k| (i, k))).filter(|(i, k)| (i + k) % 11 > 0) {
+            dense[(i, k)] = 0.0;
+        }
+        let entries = (0..count).flat_map(|i| (0..40).map(move |k| (i, k))).filter(|at| dense[*at] != 0.0);
+        let entries: Vec<(u32, u32, f64)> = entries.map(|(i, k)| (i as u32, k as u32, dense[(i, k)])).collect();
+        [Samples::Sparse(Csr::from_triplets(count, 40, &entries)), Samples::Dense(dense)]
+    }
+
+    #[test]
+    fn sparse_and_dense_samples_meet_alike() {
+        let (xs, zs) = (samples(7, 1), samples(70, 2));
+        for meeting in [Meeting::Dot, Meeting::L1] {
+            let met = |x: &Samples<f64>, z: &Samples<f64>| {
+                let mut out = Mat::zeros(7, 70);
+                meeting.tile(x.as_ref(), z.as_ref(), out.as_mut());
+                out
+            };
+            let expected = met(&xs[1], &zs[1]);
+            for (x, z) in xs.iter().flat_map(|x| zs.iter().map(move |z| (x, z))) {
+                assert!((met(x, z) - &expected).norm_max() < 1e-14);
+                let pair = Mat::from_fn(7, 70, |i, j| meeting.pair(x.as_ref(), i, z.as_ref(), j));
+                assert!((pair - &expected).norm_max() < 1e-14);
+            }
+        }
+    }
 }

@@ -25,9 +25,9 @@ pub(super) struct Krylov<'a, T: Scalar> {
     rng: ChaCha8Rng,
     u: Mat<T>,
     v: Mat<T>,
+    /// Columns for which u and v have room. The memory is not touched before they are there: most solutions need a part of it.
+    capacity: usize,
     b: Mat<T>,
-    /// Columns of u and v in use.
-    filled: (usize, usize),
     next: Mat<T>,
     coupling: Mat<T>,
     /// Columns of the last block of U.
@@ -67,10 +67,10 @@ impl<'a, T: Scalar> Krylov<'a, T> {
             g,
             run,
             rng: random::generator(run.seed, 2),
-            u: Mat::zeros(g.nrows(), capacity),
-            v: Mat::zeros(g.ncols(), capacity),
+            u: reserved(g.nrows(), capacity),
+            v: reserved(g.ncols(), capacity),
+            capacity,
             b: Mat::zeros(capacity, capacity),
-            filled: (0, 0),
             next: Mat::zeros(g.ncols(), 0),
             coupling: Mat::zeros(0, 0),
             last: 0,
@@ -88,21 +88,21 @@ impl<'a, T: Scalar> Krylov<'a, T> {
 
     /// Columns of the basis V.
     pub(super) fn columns(&self) -> usize {
-        self.filled.1
+        self.v.ncols()
     }
 
     /// True when another step fits bases of so many columns.
     pub(super) fn has_room(&self, columns: usize) -> bool {
-        self.filled.1 + self.pending() <= columns.min(self.v.ncols())
+        self.columns() + self.pending() <= columns.min(self.capacity)
     }
 
     /// Adds random directions to the next block, as many as there is space for.
     pub(super) fn add_random(&mut self, count: usize) -> Result<()> {
-        let free = self.g.ncols() - self.filled.1 - self.pending();
+        let free = self.g.ncols() - self.columns() - self.pending();
         let fresh = random::gaussian::<T>(self.g.ncols(), count.min(free), &mut self.rng);
         let kept = self.pending();
         let joined = beside(self.next.as_ref(), fresh.as_ref());
-        let (q, _, r) = orthogonalize(self.v.as_ref().subcols(0, self.filled.1), joined, 1e-8)?;
+        let (q, _, r) = orthogonalize(self.v.as_ref(), joined, 1e-8)?;
         // The residual block stays in the span; its coupling follows the change of basis.
         self.coupling = r.subcols(0, kept) * &self.coupling;
         self.next = q;
@@ -112,27 +112,25 @@ impl<'a, T: Scalar> Krylov<'a, T> {
     /// One step of the iteration.
     pub(super) fn expand(&mut self) -> Result<()> {
         self.run.watch.check()?;
-        let (rows, cols) = self.filled;
-        let block = self.pending();
-        self.v.as_mut().subcols_mut(cols, block).copy_from(&self.next);
+        let (rows, cols, block) = (self.u.ncols(), self.v.ncols(), self.pending());
+        append(&mut self.v, self.next.as_ref());
 
         let mut y = Mat::zeros(self.g.nrows(), block);
         self.timed(block, |g, next| g.apply(next, y.as_mut()))?;
         let ortho = Instant::now();
         self.scale = linalg::column_norms(y.as_ref()).into_iter().fold(self.scale, f64::max);
-        let (q, h, r) = orthogonalize(self.u.as_ref().subcols(0, rows), y, self.negligible())?;
+        let (q, h, r) = orthogonalize(self.u.as_ref(), y, self.negligible())?;
         self.last = q.ncols();
-        self.u.as_mut().subcols_mut(rows, self.last).copy_from(&q);
+        append(&mut self.u, q.as_ref());
         self.b.as_mut().submatrix_mut(0, cols, rows, block).copy_from(&h);
         self.b.as_mut().submatrix_mut(rows, cols, self.last, block).copy_from(&r);
-        self.filled = (rows + self.last, cols + block);
         self.report.seconds_in_ortho += ortho.elapsed().as_secs_f64();
 
         self.next = q;
         let mut w = Mat::zeros(self.g.ncols(), self.last);
         self.timed(self.last, |g, q| g.apply_transpose(q, w.as_mut()))?;
         let ortho = Instant::now();
-        let (next, _, coupling) = orthogonalize(self.v.as_ref().subcols(0, self.filled.1), w, self.negligible())?;
+        let (next, _, coupling) = orthogonalize(self.v.as_ref(), w, self.negligible())?;
         (self.next, self.coupling) = (next, coupling);
         self.report.seconds_in_ortho += ortho.elapsed().as_secs_f64();
         Ok(())
@@ -161,7 +159,7 @@ impl<'a, T: Scalar> Krylov<'a, T> {
 
     /// Singular values of B and the residual each has as a singular value of G.
     pub(super) fn ritz(&self) -> Result<Ritz<T>> {
-        let (rows, cols) = self.filled;
+        let (rows, cols) = (self.u.ncols(), self.v.ncols());
         let small = linalg::thin_svd(self.b.as_ref().submatrix(0, 0, rows, cols)).ok_or_else(not_finite)?;
         let tail = small.u.subrows(rows - self.last, self.last);
         let residuals = linalg::column_norms((&self.coupling * tail).as_ref());
@@ -183,21 +181,22 @@ impl<'a, T: Scalar> Krylov<'a, T> {
         let start = Instant::now();
         let keep = keep.min(ritz.sigma().len());
         let (u, v) = self.vectors(ritz, keep);
-        self.u.as_mut().subcols_mut(0, keep).copy_from(&u);
-        self.v.as_mut().subcols_mut(0, keep).copy_from(&v);
-        self.b.fill(T::zero());
-        ritz.sigma().iter().take(keep).enumerate().for_each(|(k, s)| self.b[(k, k)] = *s);
-        let tail = ritz.small.u.submatrix(self.filled.0 - self.last, 0, self.last, keep);
+        let tail = ritz.small.u.submatrix(self.u.ncols() - self.last, 0, self.last, keep);
         self.coupling = &self.coupling * tail;
         self.last = keep;
-        self.filled = (keep, keep);
+        for (basis, kept) in [(&mut self.u, &u), (&mut self.v, &v)] {
+            basis.truncate(basis.nrows(), 0);
+            append(basis, kept.as_ref());
+        }
+        self.b.fill(T::zero());
+        ritz.sigma().iter().take(keep).enumerate().for_each(|(k, s)| self.b[(k, k)] = *s);
         self.report.restarts += 1;
         self.report.seconds_in_ortho += start.elapsed().as_secs_f64();
     }
 
     fn vectors(&self, ritz: &Ritz<T>, count: usize) -> (Mat<T>, Mat<T>) {
-        let u = linalg::mul(self.u.as_ref().subcols(0, self.filled.0), ritz.small.u.as_ref().subcols(0, count));
-        let v = linalg::mul(self.v.as_ref().subcols(0, self.filled.1), ritz.small.v.as_ref().subcols(0, count));
+        let u = linalg::mul(self.u.as_ref(), ritz.small.u.as_ref().subcols(0, count));
+        let v = linalg::mul(self.v.as_ref(), ritz.small.v.as_ref().subcols(0, count));
         (u, v)
     }
 
@@ -251,6 +250,19 @@ fn project_out<T: Scalar>(basis: MatRef<'_, T>, y: &mut Mat<T>) -> Mat<T> {
     let h = linalg::transpose_mul(basis, y.as_ref());
     linalg::add_mul(y.as_mut(), basis, h.as_ref(), -T::one());
     h
+}
+
+/// A matrix without columns and with room for some.
+fn reserved<T: Scalar>(rows: usize, columns: usize) -> Mat<T> {
+    let mut matrix = Mat::with_capacity(rows, columns);
+    matrix.resize_with(rows, 0, |_, _| T::zero());
+    matrix
+}
+
+/// matrix ← [matrix, columns].
+fn append<T: Scalar>(matrix: &mut Mat<T>, columns: MatRef<'_, T>) {
+    let at = matrix.ncols();
+    matrix.resize_with(matrix.nrows(), at + columns.ncols(), |i, j| columns[(i, j - at)]);
 }
 
 /// [a, b].
