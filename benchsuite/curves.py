@@ -240,7 +240,7 @@ CURVES = [
     Curve("logistic", "kernel logistic regression", "samples", spread(500, 8000, 5), FEWEST, fit("logistic", classes, *CLASSES), 3, 2, "Newton steps with K"),
     Curve("svm-lla", "C-SVM, 200 landmarks", "samples", LINEAR, FEW, fit("svm", classes, *CLASSES, *LLA), 1, 1, "passes over n·m features"),
     Curve("svm-gsa", "C-SVM, 200 landmarks, GSA", "samples", LINEAR, FEW, fit("svm", classes, *CLASSES, "--approach", "gsa", "--landmarks", 200), 1, 1, "passes over n·m features"),
-    Curve("logistic-lla", "logistic regression, 200 landmarks", "samples", LINEAR, FEW, fit("logistic", classes, *CLASSES, *LLA), 1, 1, "Newton steps of n·m²"),
+    Curve("logistic-lla", "logistic regression, 200 landmarks", "samples", LINEAR, FEW, fit("logistic", classes, *CLASSES, *LLA), 1, 1, "passes over n·m features"),
     Curve("krr", "ridge regression, exact", "samples", spread(500, 8000, 5), FEWEST, fit("krr", values, *VALUES, "--approach", "exact"), 3, 2, "one factorisation"),
     *(Curve(f"krr-{approach}", f"ridge regression, 200 landmarks, {approach.upper()}", "samples", LINEAR, FEW,
             fit("krr", values, *VALUES, "--approach", approach, "--landmarks", 200), 1, 1, "n·m² operations") for approach in ("lla", "gsa", "ncr")),

@@ -28,6 +28,15 @@ impl<T: Scalar> Operator<T> for Counted<'_, T> {
         self.inner.block(rows, cols, out)
     }
 
+    fn single_suffices(&self) -> bool {
+        self.inner.single_suffices()
+    }
+
+    fn block_single(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, f32>) -> Result<()> {
+        self.watch.reading(rows.len() * cols.len());
+        self.inner.block_single(rows, cols, out)
+    }
+
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         self.watch.multiplying(v.ncols());
         self.inner.apply(v, out)

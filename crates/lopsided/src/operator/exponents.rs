@@ -193,7 +193,8 @@ fn negative<T: Scalar>(exponent: T) -> T {
     if exponent > T::zero() { T::zero() } else { exponent }
 }
 
-fn means<T: Scalar>(samples: MatRef<'_, T>) -> Vec<T> {
+/// The mean of the samples.
+pub(super) fn means<T: Scalar>(samples: MatRef<'_, T>) -> Vec<T> {
     let count = T::of(samples.nrows() as f64);
     samples.par_col_iter().map(|column| column.iter().copied().sum::<T>() / count).collect()
 }

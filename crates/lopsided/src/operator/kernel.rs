@@ -1,5 +1,5 @@
 use super::exponents::{Exponents, neighbours};
-use super::{Access, Operator, TILE};
+use super::{Access, Operator, TILE, rounded, thin};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Normalization};
 use crate::linalg;
@@ -153,26 +153,61 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         h: MatRef<'_, f64>,
         weights: Option<&[f64]>,
     ) -> Result<Mat<f64>> {
+        let strips = || Mat::zeros(STRIP, self.ncols());
+        self.sum_over_strips(y.ncols(), &strips, |(start, len), strip, sum| {
+            let strip = self.strip(start, strip.as_mut().subrows_mut(0, len))?;
+            let mut left = y.subrows(start, len).to_owned();
+            linalg::gemm(left.as_mut(), strip.rb(), h, -1.0);
+            weigh(&mut left, weights.map(|w| &w[start..start + len]));
+            linalg::add_transpose_mul(sum.as_mut(), strip.rb(), left.as_ref());
+            Ok(())
+        })
+    }
+
+    /// The same in the arithmetic of T, sums over strips excepted.
+    pub(crate) fn quick_moments(
+        &self,
+        y: MatRef<'_, f64>,
+        h: MatRef<'_, f64>,
+        weights: Option<&[f64]>,
+    ) -> Result<Mat<f64>> {
+        let h: Vec<Vec<T>> = h.col_iter().map(|h| h.iter().map(|&v| T::of(v)).collect()).collect();
+        let strips = || Mat::<T>::zeros(STRIP, self.ncols());
+        self.sum_over_strips(y.ncols(), &strips, |(start, len), strip, sum| {
+            let mut strip = strip.as_mut().subrows_mut(0, len);
+            for (col, cols) in tiles(self.ncols()) {
+                self.tile((start, len), (col, cols), strip.rb_mut().subcols_mut(col, cols))?;
+            }
+            for c in 0..y.ncols() {
+                let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+                let mut left: Vec<T> = (start..start + len).map(|i| T::of(y[(i, c)])).collect();
+                thin::subtract_product(strip.rb(), &h[c], &mut left);
+                left.iter_mut().zip(start..).for_each(|(v, i)| *v *= T::of(weight(i)));
+                thin::add_transposed(strip.rb(), &left, sum.col_as_slice_mut(c));
+            }
+            Ok(())
+        })
+    }
+
+    /// The sum of what `add` makes of strips of rows, given by their first one and number: [`PART`] rows on one thread.
+    fn sum_over_strips<S: Send>(
+        &self,
+        cols: usize,
+        strips: &(impl Fn() -> S + Sync),
+        add: impl Fn((usize, usize), &mut S, &mut Mat<f64>) -> Result<()> + Sync,
+    ) -> Result<Mat<f64>> {
         let parts: Vec<Mat<f64>> = (0..self.nrows().div_ceil(PART))
             .into_par_iter()
             .map(|part| {
                 let (first, end) = (part * PART, self.nrows().min((part + 1) * PART));
-                let mut sum = Mat::zeros(self.ncols(), y.ncols());
-                let mut strip = Mat::zeros(STRIP, self.ncols());
+                let (mut sum, mut strip) = (Mat::zeros(self.ncols(), cols), strips());
                 for start in (first..end).step_by(STRIP) {
-                    let len = STRIP.min(end - start);
-                    let strip = self.strip(start, strip.as_mut().subrows_mut(0, len))?;
-                    let mut left = y.subrows(start, len).to_owned();
-                    linalg::gemm(left.as_mut(), strip.rb(), h, -1.0);
-                    if let Some(weights) = weights.map(|w| &w[start..start + len]) {
-                        left.col_iter_mut().for_each(|col| col.iter_mut().zip(weights).for_each(|(v, w)| *v *= w));
-                    }
-                    linalg::add_transpose_mul(sum.as_mut(), strip.rb(), left.as_ref());
+                    add((start, STRIP.min(end - start)), &mut strip, &mut sum)?;
                 }
                 Ok(sum)
             })
             .collect::<Result<_>>()?;
-        let mut sum = Mat::zeros(self.ncols(), y.ncols());
+        let mut sum = Mat::zeros(self.ncols(), cols);
         parts.iter().for_each(|part| sum += part);
         Ok(sum)
     }
@@ -195,8 +230,20 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         Ok(out)
     }
 
+    /// Whether a block of these rows comes from prepared samples: shorter runs of neighbours are as well copied.
+    fn is_quick(&self, rows: &[usize]) -> bool {
+        self.log_sums.is_none() && 8 * neighbours(rows).len() <= rows.len()
+    }
+
     fn softmax(&self) -> bool {
         self.kernel.normalization() == Normalization::Softmax
+    }
+}
+
+/// Rows times their weights.
+fn weigh<T: Scalar>(rows: &mut Mat<T>, weights: Option<&[f64]>) {
+    if let Some(weights) = weights {
+        rows.col_iter_mut().for_each(|col| col.iter_mut().zip(weights).for_each(|(v, &w)| *v *= T::of(w)));
     }
 }
 
@@ -256,17 +303,15 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
-        // Shorter runs of neighbours than this are as well copied.
-        if self.log_sums.is_none() && 8 * neighbours(rows).len() <= rows.len() {
+        if self.is_quick(rows) {
             if let Some(ready) = &self.exponents {
                 self.watch.evaluating(rows.len() * cols.len())?;
                 ready.block(rows, cols, out);
                 return Ok(());
             }
-            if let Some(ready) = &self.single {
-                self.watch.evaluating(rows.len() * cols.len())?;
+            if self.single.is_some() {
                 let mut single = Mat::zeros(rows.len(), cols.len());
-                ready.block(rows, cols, single.as_mut());
+                self.block_single(rows, cols, single.as_mut())?;
                 for (to, from) in out.col_iter_mut().zip(single.col_iter()) {
                     to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = T::of(from.as_f64()));
                 }
@@ -283,6 +328,22 @@ impl<T: Scalar> Operator<T> for KernelOperator<'_, T> {
             }
             Ok(())
         })
+    }
+
+    fn single_suffices(&self) -> bool {
+        self.single.is_some()
+    }
+
+    fn block_single(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, f32>) -> Result<()> {
+        if let Some(ready) = self.single.as_ref().filter(|_| self.is_quick(rows)) {
+            self.watch.evaluating(rows.len() * cols.len())?;
+            ready.block(rows, cols, out);
+            return Ok(());
+        }
+        let mut block = Mat::zeros(rows.len(), cols.len());
+        self.block(rows, cols, block.as_mut())?;
+        rounded(block.as_ref(), out);
+        Ok(())
     }
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {

@@ -42,11 +42,13 @@ mod plan;
 mod product;
 mod scaled;
 mod shortest_paths;
+mod single;
 mod sparse;
 mod sparse_product;
 mod streamed;
 mod submatrix;
 mod symmetric;
+mod thin;
 mod widened;
 
 pub use bilinear::BiLinear;
@@ -62,6 +64,7 @@ pub use product::ProductOperator;
 pub(crate) use product::multiply;
 pub use scaled::Scaled;
 pub use shortest_paths::ShortestPaths;
+pub(crate) use single::Single;
 pub use sparse::{RankOne, SparseOperator};
 pub use streamed::StreamedOperator;
 pub use submatrix::Submatrix;
@@ -106,6 +109,19 @@ pub trait Operator<T: Scalar>: Sync {
         Access::Entries
     }
 
+    /// Whether entries of single precision are accurate enough for whoever asked for the operator. Provided: no.
+    fn single_suffices(&self) -> bool {
+        false
+    }
+
+    /// out ← G\[rows, cols\] in single precision. Provided: rounds the entries of `block`.
+    fn block_single(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, f32>) -> Result<()> {
+        let mut block = Mat::zeros(rows.len(), cols.len());
+        self.block(rows, cols, block.as_mut())?;
+        rounded(block.as_ref(), out);
+        Ok(())
+    }
+
     /// out ← G·V. Provided: streams row tiles through `block`.
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         let cols: Vec<usize> = (0..self.ncols()).collect();
@@ -129,6 +145,13 @@ pub trait Operator<T: Scalar>: Sync {
             linalg::add_mul(out.as_mut(), tile.transpose(), u.subrows(start, rows.len()), T::one());
         }
         Ok(())
+    }
+}
+
+/// out ← block in single precision.
+fn rounded<T: Scalar>(block: MatRef<'_, T>, out: MatMut<'_, f32>) {
+    for (to, from) in out.col_iter_mut().zip(block.col_iter()) {
+        to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = from.as_f64() as f32);
     }
 }
 

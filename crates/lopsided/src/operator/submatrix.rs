@@ -101,6 +101,14 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
         self.inner.block(&indices(self.rows, rows), &indices(self.cols, cols), out)
     }
 
+    fn single_suffices(&self) -> bool {
+        self.inner.single_suffices()
+    }
+
+    fn block_single(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, f32>) -> Result<()> {
+        self.inner.block_single(&indices(self.rows, rows), &indices(self.cols, cols), out)
+    }
+
     fn access(&self) -> Access {
         self.inner.access()
     }

@@ -1,4 +1,4 @@
-use super::{Access, KernelOperator, Operator, TILE};
+use super::{Access, KernelOperator, Operator, TILE, rounded};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::linalg;
@@ -149,6 +149,22 @@ impl<T: Scalar> Operator<T> for Symmetric<'_, T> {
             }
         });
         Ok(())
+    }
+
+    fn single_suffices(&self) -> bool {
+        matches!(&self.entries, Entries::Evaluated(tiles) if tiles.single_suffices())
+    }
+
+    fn block_single(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, f32>) -> Result<()> {
+        match &self.entries {
+            Entries::Evaluated(tiles) => tiles.block_single(rows, cols, out),
+            Entries::Stored(_) => {
+                let mut block = Mat::zeros(rows.len(), cols.len());
+                self.block(rows, cols, block.as_mut())?;
+                rounded(block.as_ref(), out);
+                Ok(())
+            }
+        }
     }
 
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {

@@ -43,6 +43,14 @@ impl<T: Scalar> Operator<f64> for Widened<'_, T> {
         Self::through(MatRef::from_column_major_slice(&[], 0, 0), out, |_, out| self.0.block(rows, cols, out))
     }
 
+    fn single_suffices(&self) -> bool {
+        self.0.single_suffices()
+    }
+
+    fn block_single(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, f32>) -> Result<()> {
+        self.0.block_single(rows, cols, out)
+    }
+
     fn apply(&self, v: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
         Self::through(v, out, |v, out| self.0.apply(v, out))
     }

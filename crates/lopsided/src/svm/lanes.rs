@@ -2,12 +2,18 @@
 
 #![expect(clippy::inline_always, reason = "they must become part of functions compiled for the vector unit")]
 
+use super::row_cache::Entry;
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Numbers handled side by side; slices below are multiples of it.
 pub(super) const LANES: usize = 8;
 /// Least curvature along a pair.
 pub(super) const CURVATURE: f64 = 1e-12;
+
+/// Values that one thread subtracts from.
+const PIECE: usize = 2048;
 
 /// The largest residual that may grow, where it is, and the smallest that may shrink.
 #[derive(Clone, Copy, Debug)]
@@ -65,9 +71,9 @@ impl Best {
 }
 
 /// residual −= length·(row_i − row_j), and the extremes afterwards.
-pub(super) struct Moved<'a> {
+pub(super) struct Moved<'a, E> {
     pub(super) residual: &'a mut [f64],
-    pub(super) rows: [&'a [f64]; 2],
+    pub(super) rows: [&'a [E]; 2],
     pub(super) length: f64,
     /// 0 where a coefficient may grow, else −∞.
     pub(super) grow: &'a [f64],
@@ -75,25 +81,25 @@ pub(super) struct Moved<'a> {
     pub(super) shrink: &'a [f64],
 }
 
-impl Moved<'_> {
+impl<E: Entry> Moved<'_, E> {
     pub(super) fn extremes(self) -> Extremes {
         Arch::new().dispatch(self)
     }
 }
 
-impl WithSimd for Moved<'_> {
+impl<E: Entry> WithSimd for Moved<'_, E> {
     type Output = Extremes;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Extremes {
         let (residual, _) = self.residual.as_chunks_mut::<LANES>();
-        let [(one, _), (other, _)] = self.rows.map(<[f64]>::as_chunks::<LANES>);
+        let [(one, _), (other, _)] = self.rows.map(<[E]>::as_chunks::<LANES>);
         let ((grow, _), (shrink, _)) = (self.grow.as_chunks::<LANES>(), self.shrink.as_chunks::<LANES>());
         let (mut best, mut smallest) = (Best::new(), [f64::INFINITY; LANES]);
         let all = residual.iter_mut().zip(one).zip(other).zip(grow).zip(shrink);
         for (block, ((((r, one), other), grow), shrink)) in all.enumerate() {
             for lane in 0..LANES {
-                let value = r[lane] - self.length * (one[lane] - other[lane]);
+                let value = r[lane] - self.length * (one[lane].as_f64() - other[lane].as_f64());
                 r[lane] = value;
                 best.offer(lane, value + grow[lane], block as f64);
                 let low = value + shrink[lane];
@@ -106,23 +112,23 @@ impl WithSimd for Moved<'_> {
 }
 
 /// The place j of the largest gain (r_i − r_j)²/(K_ii + K_jj − 2K_ij).
-pub(super) struct Partner<'a> {
+pub(super) struct Partner<'a, E> {
     pub(super) largest: f64,
     /// K_ii.
     pub(super) own: f64,
-    pub(super) row: &'a [f64],
+    pub(super) row: &'a [E],
     pub(super) diagonal: &'a [f64],
     pub(super) residual: &'a [f64],
     pub(super) shrink: &'a [f64],
 }
 
-impl Partner<'_> {
+impl<E: Entry> Partner<'_, E> {
     pub(super) fn find(self) -> usize {
         Arch::new().dispatch(self)
     }
 }
 
-impl WithSimd for Partner<'_> {
+impl<E: Entry> WithSimd for Partner<'_, E> {
     type Output = usize;
 
     #[inline(always)]
@@ -134,7 +140,7 @@ impl WithSimd for Partner<'_> {
             for lane in 0..LANES {
                 let promise = self.largest - (r[lane] + shrink[lane]);
                 let promise = if promise > 0.0 { promise } else { 0.0 };
-                let curvature = self.own + d[lane] - 2.0 * k[lane];
+                let curvature = self.own + d[lane] - 2.0 * k[lane].as_f64();
                 let curvature = if curvature > CURVATURE { curvature } else { CURVATURE };
                 best.offer(lane, promise * promise / curvature, block as f64);
             }
@@ -144,34 +150,41 @@ impl WithSimd for Partner<'_> {
 }
 
 /// `values` −= Σ_j c_j·column_j.
-pub(super) fn subtract(values: &mut [f64], columns: &[f64], c: &[f64]) {
+pub(super) fn subtract<E: Entry>(values: &mut [f64], columns: &[E], c: &[f64]) {
     let n = values.len().max(1);
-    let moved: Vec<(&[f64], f64)> =
+    let moved: Vec<(&[E], f64)> =
         columns.chunks_exact(n).zip(c).filter(|(_, c)| **c != 0.0).map(|(column, c)| (column, *c)).collect();
-    for four in moved.chunks(4) {
-        Arch::new().dispatch(Subtract { values, columns: four });
-    }
+    values.par_chunks_mut(PIECE).enumerate().for_each(|(at, values)| {
+        let here = at * PIECE..at * PIECE + values.len();
+        for four in moved.chunks(4) {
+            Arch::new().dispatch(Subtract { values, columns: four, here: here.clone() });
+        }
+    });
 }
 
 /// Up to four columns at a time, so that the values are read less often.
-struct Subtract<'a> {
+struct Subtract<'a, E> {
     values: &'a mut [f64],
-    columns: &'a [(&'a [f64], f64)],
+    columns: &'a [(&'a [E], f64)],
+    /// Where in the columns.
+    here: Range<usize>,
 }
 
-impl WithSimd for Subtract<'_> {
+impl<E: Entry> WithSimd for Subtract<'_, E> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
+        let (values, here) = (self.values, self.here);
         if let [(a, u), (b, v), (c, w), (d, x)] = *self.columns {
-            for ((((value, a), b), c), d) in self.values.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                *value -= (u * a + v * b) + (w * c + x * d);
+            let columns = a[here.clone()].iter().zip(&b[here.clone()]).zip(&c[here.clone()]).zip(&d[here]);
+            for (value, (((a, b), c), d)) in values.iter_mut().zip(columns) {
+                *value -= (u * a.as_f64() + v * b.as_f64()) + (w * c.as_f64() + x * d.as_f64());
             }
             return;
         }
         for &(column, c) in self.columns {
-            self.values.iter_mut().zip(column).for_each(|(value, k)| *value -= c * k);
+            values.iter_mut().zip(&column[here.clone()]).for_each(|(value, k)| *value -= c * k.as_f64());
         }
     }
 }

@@ -32,6 +32,7 @@
 mod c_svm;
 mod chunk;
 mod classes;
+mod inner;
 mod lanes;
 mod nu_svm;
 mod probability;

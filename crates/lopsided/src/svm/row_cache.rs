@@ -1,8 +1,9 @@
 use super::lanes;
 use crate::error::Result;
 use crate::operator::{Access, Operator};
+use crate::scalar::Scalar;
 use faer::{Mat, MatMut};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Columns evaluated together where they are used at once.
 const TOGETHER: usize = 256;
@@ -15,6 +16,42 @@ pub struct RowCache<'a> {
     k: &'a dyn Operator<f64>,
     diagonal: Arc<[f64]>,
     bytes: u64,
+    spare: Arc<Spare>,
+}
+
+/// Memory that searches left: fresh pages cost as much as the entries that are written there.
+#[derive(Default)]
+pub(super) struct Spare {
+    single: Mutex<Vec<Vec<f32>>>,
+    double: Mutex<Vec<Vec<f64>>>,
+}
+
+/// The precision in which a search keeps rows.
+pub(super) trait Entry: Scalar {
+    /// out ← K\[rows, cols\].
+    fn block(k: &dyn Operator<f64>, rows: &[usize], cols: &[usize], out: MatMut<'_, Self>) -> Result<()>;
+    /// Where memory for such entries is left.
+    fn spare(all: &Spare) -> &Mutex<Vec<Vec<Self>>>;
+}
+
+impl Entry for f64 {
+    fn block(k: &dyn Operator<f64>, rows: &[usize], cols: &[usize], out: MatMut<'_, f64>) -> Result<()> {
+        k.block(rows, cols, out)
+    }
+
+    fn spare(all: &Spare) -> &Mutex<Vec<Vec<f64>>> {
+        &all.double
+    }
+}
+
+impl Entry for f32 {
+    fn block(k: &dyn Operator<f64>, rows: &[usize], cols: &[usize], out: MatMut<'_, f32>) -> Result<()> {
+        k.block_single(rows, cols, out)
+    }
+
+    fn spare(all: &Spare) -> &Mutex<Vec<Vec<f32>>> {
+        &all.single
+    }
 }
 
 impl<'a> RowCache<'a> {
@@ -23,7 +60,7 @@ impl<'a> RowCache<'a> {
     /// # Errors
     /// Those of [`Operator::block`].
     pub fn new(k: &'a dyn Operator<f64>, bytes: u64) -> Result<Self> {
-        Ok(RowCache { k, diagonal: diagonal(k)?.into(), bytes })
+        Ok(RowCache { k, diagonal: diagonal(k)?.into(), bytes, spare: Arc::default() })
     }
 
     /// The same for one of several searches.
@@ -32,9 +69,9 @@ impl<'a> RowCache<'a> {
     }
 
     /// Rows of so many entries that a search may keep, besides what they have in common.
-    pub(super) fn room(&self, entries: usize) -> usize {
+    pub(super) fn room<E: Entry>(&self, entries: usize) -> usize {
         const LEAST: usize = 128;
-        ((self.bytes / (16 * entries.max(1)) as u64) as usize).max(LEAST)
+        ((self.bytes / (2 * E::BYTES * entries.max(1)) as u64) as usize).max(LEAST)
     }
 
     /// Number of rows.
@@ -52,19 +89,44 @@ impl<'a> RowCache<'a> {
         &self.diagonal
     }
 
+    /// Whether rows are accurate enough in single precision.
+    pub(super) fn single_suffices(&self) -> bool {
+        self.k.single_suffices()
+    }
+
+    /// Memory of any contents, perhaps none.
+    pub(super) fn take<E: Entry>(&self) -> Vec<E> {
+        E::spare(&self.spare).lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Leaves memory to others.
+    pub(super) fn leave<E: Entry>(&self, memory: Vec<E>) {
+        E::spare(&self.spare).lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    }
+
     /// K\[rows, cols\], column by column.
-    pub(super) fn columns(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) -> Result<()> {
-        self.k.block(rows, cols, MatMut::from_column_major_slice_mut(out, rows.len(), cols.len()))
+    pub(super) fn columns<E: Entry>(&self, rows: &[usize], cols: &[usize], out: &mut [E]) -> Result<()> {
+        E::block(self.k, rows, cols, MatMut::from_column_major_slice_mut(out, rows.len(), cols.len()))
     }
 
     /// `values` −= K\[rows, cols\]·c.
     pub(super) fn subtract(&self, rows: &[usize], cols: &[usize], c: &[f64], values: &mut [f64]) -> Result<()> {
-        let mut block = vec![0.0; rows.len() * TOGETHER.min(cols.len())];
+        if self.single_suffices() {
+            self.subtract_in::<f32>(rows, cols, c, values)
+        } else {
+            self.subtract_in::<f64>(rows, cols, c, values)
+        }
+    }
+
+    fn subtract_in<E: Entry>(&self, rows: &[usize], cols: &[usize], c: &[f64], values: &mut [f64]) -> Result<()> {
+        let mut block = self.take::<E>();
+        block.resize(block.len().max(rows.len() * TOGETHER.min(cols.len())), E::zero());
         for (cols, c) in cols.chunks(TOGETHER).zip(c.chunks(TOGETHER)) {
             let block = &mut block[..rows.len() * cols.len()];
             self.columns(rows, cols, block)?;
             lanes::subtract(values, block, c);
         }
+        self.leave(block);
         Ok(())
     }
 }

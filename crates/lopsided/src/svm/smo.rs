@@ -1,5 +1,7 @@
-use super::chunk::{Chunk, Inner};
+use super::chunk::Chunk;
+use super::inner::Inner;
 use super::lanes::{self, Extremes};
+use super::row_cache::Entry;
 use super::{Part, RowCache};
 use crate::error::{Error, Result};
 use crate::svd::Run;
@@ -88,19 +90,25 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn run(&mut self, rules: Rules, run: &Run) -> Result<Ended> {
+        if self.rows.single_suffices() { self.run_in::<f32>(rules, run) } else { self.run_in::<f64>(rules, run) }
+    }
+
+    /// The search with rows of some precision.
+    fn run_in<E: Entry>(&mut self, rules: Rules, run: &Run) -> Result<Ended> {
         let most = rules.max_steps.unwrap_or_else(|| 1_000_000.max(100 * self.c.len()));
-        let mut chunk = Chunk::default();
-        let (mut steps, mut levels, mut buffer) = (0, [None; 2], Vec::new());
+        let mut chunk = Chunk::<E>::new(self);
+        let (mut steps, mut levels) = (0, [None; 2]);
         loop {
             let worst = self.worst();
             let violation = worst.extremes.violation();
             let (stage, done) = ("support vectors", steps as u64);
             run.watch.report(Progress { stage, done, total: 0, residual: Some(violation) })?;
             if violation <= rules.tol || steps == most {
+                chunk.end(self);
                 return Ok(Ended { violation, steps });
             }
             self.exchange(&mut chunk, &Urgency::new(self, worst, levels), rules.shrink)?;
-            let mut inner = Inner::new(self, &chunk, &mut buffer);
+            let mut inner = Inner::new(self, &chunk);
             let all = chunk.members.len() == self.c.len();
             let goal = if all { rules.tol } else { rules.tol.max(SETTLED * violation) };
             let (taken, extremes) = inner.solve(goal, most - steps, run)?;
@@ -138,8 +146,8 @@ impl<'a> Search<'a> {
     }
 
     /// Lets the most urgent samples into the chunk, the least urgent out where there is no room.
-    fn exchange(&self, chunk: &mut Chunk, urgency: &Urgency<'_>, shrink: bool) -> Result<()> {
-        let (n, room) = (self.c.len(), self.rows.room(self.c.len()));
+    fn exchange<E: Entry>(&self, chunk: &mut Chunk<E>, urgency: &Urgency<'_>, shrink: bool) -> Result<()> {
+        let (n, room) = (self.c.len(), self.rows.room::<E>(self.c.len()));
         let mut inside = vec![false; n];
         chunk.members.iter().for_each(|&t| inside[t] = true);
         let outside: Vec<usize> = (0..n).filter(|&t| !inside[t]).collect();
@@ -160,10 +168,10 @@ impl<'a> Search<'a> {
     }
 
     /// The coefficients and residuals of the members, and what they change everywhere.
-    fn take_over(&mut self, chunk: &Chunk, found: &[(f64, f64)]) {
+    fn take_over<E: Entry>(&mut self, chunk: &Chunk<E>, found: &[(f64, f64)]) {
         let change = |(&t, &(c, _)): (&usize, &(f64, f64))| c - std::mem::replace(&mut self.c[t], c);
         let changes: Vec<f64> = chunk.members.iter().zip(found).map(change).collect();
-        lanes::subtract(&mut self.residual, &chunk.columns, &changes);
+        lanes::subtract(&mut self.residual, chunk.columns(), &changes);
         // Not a bit else, or the members might never seem settled.
         chunk.members.iter().zip(found).for_each(|(&t, &(_, residual))| self.residual[t] = residual);
     }

@@ -13,6 +13,7 @@ mod approximation;
 mod cg;
 mod comparison;
 mod errors;
+mod exact_pca;
 mod normal;
 mod passes;
 mod pca;

@@ -8,11 +8,9 @@ use crate::error::{Error, Result};
 use crate::estimators::kernel_svd::{KernelSvd, Plan};
 use crate::linalg;
 use crate::lowrank::{KernelFunctions, inverse_root};
-use crate::operator::{Centered, Means, Operator, OperatorChoice, Widened};
-use crate::registry::Params;
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
-use crate::svd::{self, Run};
+use crate::svd::Run;
 use faer::Mat;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -121,26 +119,6 @@ impl KernelPca {
         Problem::new(&self.svd, data, &rows, self.approximation.own.as_ref(), run)
     }
 
-    fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
-        let (svd, means) = problem.with_choice(OperatorChoice::Auto, run, |built| {
-            let k = Widened(&*built.operator);
-            let means = if self.center { Some(Means::of(&k)?) } else { None };
-            let centred = means.clone().map(|means| Centered::new(&k, means));
-            let k: &dyn Operator<f64> = centred.as_ref().map_or(&k, |c| c);
-            let solver = svd::solver::<f64>("auto", &Params::default().with("tol", 1e-9))?;
-            Ok((solver.solve(k, self.svd.rank, run)?, means))
-        })?;
-        let values: Vec<f64> = nonzero(svd.sigma, T::eps() * problem.x.count() as f64);
-        let weights = Mat::from_fn(svd.u.nrows(), values.len(), |i, j| svd.u[(i, j)] / values[j].sqrt());
-        // K_c·u = λ·u spares a product with K: the components of the samples, and their mean 1ᵀK·w/n before centring.
-        let mean = |c: usize| {
-            means.as_ref().map_or(0.0, |m| m.cols.iter().zip(weights.col(c).iter()).map(|(m, w)| m * w).sum())
-        };
-        let means: Vec<f64> = (0..values.len()).map(mean).collect();
-        let own = Mat::from_fn(svd.u.nrows(), values.len(), |i, c| svd.u[(i, c)] * values[c].sqrt() + means[c]);
-        Ok((self.anchored(problem.over_samples(weights), &own), values, None))
-    }
-
     /// LLA, and NCR by the symmetric root of K_mm⁺, which spans the landmarks without an orthonormal basis.
     fn linearized<T: Scalar>(&self, problem: &Problem<T>, approach: Approach, run: &Run) -> Result<Components<T>> {
         let at = problem.at_landmarks(&self.approximation, run)?;
@@ -182,7 +160,7 @@ impl KernelPca {
     }
 
     /// Takes the means of the training samples off, and makes the largest component among them positive; `own` are their values.
-    fn anchored<T: Scalar>(&self, mut functions: KernelFunctions<T>, own: &Mat<f64>) -> KernelFunctions<T> {
+    pub(super) fn anchored<T: Scalar>(&self, mut functions: KernelFunctions<T>, own: &Mat<f64>) -> KernelFunctions<T> {
         for (c, column) in own.col_iter().enumerate() {
             let mean = if self.center { column.iter().sum::<f64>() / own.nrows() as f64 } else { 0.0 };
             let longest = column.iter().map(|v| v - mean).fold(0.0f64, |a, v| if v.abs() > a.abs() { v } else { a });
@@ -195,7 +173,7 @@ impl KernelPca {
 }
 
 /// Functions, eigenvalues, and the number of landmarks.
-type Components<T> = (KernelFunctions<T>, Vec<f64>, Option<usize>);
+pub(super) type Components<T> = (KernelFunctions<T>, Vec<f64>, Option<usize>);
 
 /// The leading eigenpairs of a positive semidefinite matrix, fewer where it has fewer.
 pub(super) fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {

@@ -24,7 +24,7 @@ pub(in crate::estimators) struct Problem<T> {
     pub(in crate::estimators) own: Option<Landmarks<T>>,
     /// Columns of the precomputed matrix that are left, and how many there were.
     columns: Option<(Vec<usize>, usize)>,
-    memory: u64,
+    pub(super) memory: u64,
 }
 
 impl<T: Scalar> Problem<T> {
