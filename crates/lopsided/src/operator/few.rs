@@ -18,25 +18,31 @@ const PIECE: usize = 64;
 
 /// out ← g·v for at most [`WIDTH`] columns of v; `false` if neither rows nor columns of g are contiguous.
 pub(super) fn multiply<T: Scalar>(g: MatRef<'_, T>, v: MatRef<'_, T>, out: MatMut<'_, T>) -> bool {
-    let mut sums = vec![[T::zero(); WIDTH]; g.nrows()];
     if let Some(rows) = lines(g.transpose()) {
         let v = by_rows::<T, WIDTH>(v);
-        sums.par_chunks_mut(PIECE).zip(rows.par_chunks(PIECE)).for_each(|(sums, rows)| {
-            Arch::new().dispatch(Dots { rows, v: &v, sums });
+        out.par_row_chunks_mut(PIECE).zip(rows.par_chunks(PIECE)).for_each(|(out, rows)| {
+            let mut sums = [[T::zero(); WIDTH]; PIECE];
+            Arch::new().dispatch(Dots { rows, v: &v, sums: &mut sums[..rows.len()] });
+            fill(out, |c, i| sums[i][c]);
         });
     } else if let Some(columns) = lines(g) {
-        let v = by_rows::<T, WIDTH>(v);
+        let v: Vec<Vec<T>> = v.col_iter().map(|column| column.iter().copied().collect()).collect();
         let piece = g.nrows().div_ceil(8).clamp(PIECE, 1024);
-        sums.par_chunks_mut(piece).enumerate().for_each(|(at, sums)| {
-            Arch::new().dispatch(Combination { columns: &columns, first: at * piece, v: &v, sums });
+        out.par_row_chunks_mut(piece).enumerate().for_each(|(at, out)| {
+            let mut sums = vec![vec![T::zero(); out.nrows()]; v.len()];
+            Arch::new().dispatch(Combination { columns: &columns, first: at * piece, v: &v, sums: &mut sums });
+            fill(out, |c, i| sums[c][i]);
         });
     } else {
         return false;
     }
-    for (c, column) in out.col_iter_mut().enumerate() {
-        column.iter_mut().zip(&sums).for_each(|(out, sum)| *out = sum[c]);
-    }
     true
+}
+
+fn fill<T: Scalar>(out: MatMut<'_, T>, value: impl Fn(usize, usize) -> T) {
+    for (c, column) in out.col_iter_mut().enumerate() {
+        column.iter_mut().enumerate().for_each(|(i, out)| *out = value(c, i));
+    }
 }
 
 /// The columns of a matrix that is stored by columns.
@@ -73,12 +79,12 @@ impl<T: Scalar> WithSimd for Dots<'_, T> {
     }
 }
 
-/// sums\[i\] ← Σ_j columnⱼ\[first + i\]·vⱼ.
+/// sums\[c\]\[i\] += Σ_j columnⱼ\[first + i\]·v\[c\]\[j\].
 struct Combination<'a, T> {
     columns: &'a [&'a [T]],
     first: usize,
-    v: &'a [[T; WIDTH]],
-    sums: &'a mut [[T; WIDTH]],
+    v: &'a [Vec<T>],
+    sums: &'a mut [Vec<T>],
 }
 
 impl<T: Scalar> WithSimd for Combination<'_, T> {
@@ -86,18 +92,22 @@ impl<T: Scalar> WithSimd for Combination<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let part = self.first..self.first + self.sums.len();
-        let ((columns, last_columns), (v, last_v)) = (self.columns.as_chunks::<ROWS>(), self.v.as_chunks::<ROWS>());
-        for (columns, v) in columns.iter().zip(v) {
-            let [a, b, c, d] = columns.map(|column| &column[part.clone()]);
-            for ((((sum, &a), &b), &c), &d) in self.sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                for lane in 0..WIDTH {
-                    sum[lane] += (a * v[0][lane] + b * v[1][lane]) + (c * v[2][lane] + d * v[3][lane]);
+        let first = self.first;
+        let (eights, rest) = self.columns.as_chunks::<8>();
+        for (at, columns) in eights.iter().enumerate() {
+            for (sum, v) in self.sums.iter_mut().zip(self.v) {
+                let [a, b, c, d, e, f, g, h] = columns.map(|column| column[first..first + sum.len()].iter().copied());
+                let [p, q, r, s, t, u, x, y] = v.as_chunks::<8>().0[at];
+                let sides = a.zip(b).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h);
+                for (sum, (((((((a, b), c), d), e), f), g), h)) in sum.iter_mut().zip(sides) {
+                    *sum += ((p * a + q * b) + (r * c + s * d)) + ((t * e + u * f) + (x * g + y * h));
                 }
             }
         }
-        for (column, v) in last_columns.iter().zip(last_v) {
-            self.sums.iter_mut().zip(&column[part.clone()]).for_each(|(sum, &k)| add(sum, k, v));
+        for (column, j) in rest.iter().zip(8 * eights.len()..) {
+            for (sum, v) in self.sums.iter_mut().zip(self.v) {
+                sum.iter_mut().zip(&column[first..]).for_each(|(sum, &k)| *sum += k * v[j]);
+            }
         }
     }
 }

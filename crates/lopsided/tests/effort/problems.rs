@@ -44,6 +44,7 @@ pub(crate) const PROBLEMS: &[Problem] = &[
     problem("asymmetric Nystrom", 20, Some((700, 500)), || two_sided("nystrom", OperatorChoice::Tiles)),
     problem("AsK-LS system by svd", 20, Some((400, 400)), || system(Route::Svd)),
     problem("AsK-LS system dense", 20, Some((400, 400)), || system(Route::Dense)),
+    problem("AsK-LS system by Krylov spaces", 20, Some((400, 400)), || system(Route::Krylov)),
     problem("AsK-LS system by MINRES", 20, Some((400, 400)), || system(Route::Minres)),
     problem("AsK-LS system of low rank", 20, Some((400, 400)), || system(Route::LowRank(20))),
     problem("AsK-LS stacked", 20, Some((400, 400)), || least_squares(AskLs::new(svd("sne")))),
