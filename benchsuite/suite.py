@@ -22,9 +22,9 @@ HERE = Path(__file__).resolve().parent
 THREADS = os.cpu_count()
 
 
-def program_words(words):
+def program_words(words, stdin=None):
     """One of our commands: seconds of the whole process, peak MB, its report."""
-    seconds, _, peak, out = measured([TARGET / "lopsided", *words, "--json", "--quiet"], THREADS)
+    seconds, _, peak, out = measured([TARGET / "lopsided", *words, "--json", "--quiet"], THREADS, stdin=stdin)
     return seconds, peak, json.loads(out)
 
 
@@ -65,7 +65,7 @@ def run(job, rounds):
     settings = in_child(job.data, folder)
     rows = []
     for turn in range(rounds):
-        seconds, peak, report = program_words(job.ours(folder, settings))
+        seconds, peak, report = program_words(job.ours(folder, settings), job.stdin and folder / job.stdin)
         found = ours_found(report) if job.then is None else job.then(folder, settings)
         rows.append({"job": job.name, "who": "lopsided", "turn": turn, "seconds": seconds, "peak_mb": peak, "agrees": True, "note": ""})
         for name, more, label in job.peers:

@@ -2,10 +2,13 @@ use super::{Problem, SINGULAR, Solved, Spectral};
 use crate::error::Result;
 use crate::linalg;
 use crate::svd::orthogonalize;
+use crate::watch::Progress;
 use faer::{Mat, MatRef};
 
 /// The residual that ends the iteration, relative to the targets.
 const TOL: f64 = 1e-12;
+/// Bytes that both bases may take.
+const ROOM: usize = 1 << 30;
 /// The bases are looked at when they have grown by so much.
 const GROWTH: f64 = 1.3;
 
@@ -21,9 +24,9 @@ pub(super) struct Krylov {
     h: Mat<f64>,
     /// Coordinates of y_c in the first block.
     start: Mat<f64>,
-    /// Decomposition of H, and for how many columns.
+    /// Decomposition of H when it had this shape.
     small: Spectral,
-    looked: usize,
+    looked: (usize, usize),
     /// Largest number of columns.
     capacity: usize,
     steps: u64,
@@ -70,9 +73,10 @@ impl Krylov {
         let lengths = linalg::column_norms(y.as_ref()).into_iter().fold(0.0, f64::max);
         let (block, _, start) =
             orthogonalize(Mat::zeros(y.nrows(), 0).as_ref(), y.clone(), 16.0 * f64::EPSILON * lengths)?;
+        let capacity = capacity.min(ROOM / (16 * y.nrows().max(1)));
         let (left, right) = (Basis::new(&block, capacity), Basis::new(&block, capacity));
         let (h, small) = (Mat::zeros(0, 0), Spectral::small(Mat::zeros(0, 0).as_ref())?);
-        Ok(Krylov { left, right, h, start, small, looked: 0, capacity, steps: 0, scale: 0.0 })
+        Ok(Krylov { left, right, h, start, small, looked: (0, 0), capacity, steps: 0, scale: 0.0 })
     }
 
     /// The solution for one penalty; `None` if the bases may not grow as much as it takes.
@@ -135,9 +139,9 @@ impl Krylov {
 
     /// The solution in the present spaces if it has converged.
     fn look(&mut self, problem: &Problem<'_>) -> Result<Option<Solved>> {
-        if self.looked < self.columns() {
+        if self.looked != self.h.shape() {
             self.small = Spectral::small(self.h.as_ref())?;
-            self.looked = self.columns();
+            self.looked = self.h.shape();
         }
         let exhausted = self.pending() == 0;
         if !exhausted && self.small.condition(problem.g) > SINGULAR {
@@ -154,6 +158,8 @@ impl Krylov {
         let relative =
             outside.zip(lengths).map(|((up, down), length)| (0.5 * (up + down)).sqrt() / length.max(f64::MIN_POSITIVE));
         report.residual = relative.fold(0.0, f64::max);
+        let progress = Progress { stage: "Krylov spaces", done: self.steps, total: 0, residual: Some(report.residual) };
+        problem.run.watch.report(progress)?;
         if report.residual > TOL && !exhausted {
             return Ok(None);
         }

@@ -247,7 +247,7 @@ impl CoupledSystem {
 /// One K and its targets for many penalties: what is learned of K for one serves the next.
 ///
 /// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where these would take
-/// a quarter of all dimensions, by a complete decomposition, or one by one if there are more than 1500 samples.
+/// half of all dimensions, by a complete decomposition, or one by one if there are more than 1500 samples.
 pub struct PenaltyPath<'a> {
     k: &'a dyn Operator<f64>,
     means: Means<f64>,
@@ -262,7 +262,7 @@ impl<'a> PenaltyPath<'a> {
     /// # Errors
     /// Those of [`CoupledSystem::solve`].
     pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<Self> {
-        PenaltyPath::within(k, targets, k.nrows() / 4)
+        PenaltyPath::within(k, targets, k.nrows() / 2)
     }
 
     /// The same with spaces of at most so many dimensions.
