@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time and peak memory of the release program against the size of its problem, for every estimator.
 
-    benchsuite/scaling.py [--quick] [--only CURVE …] [--limit SECONDS] [--threads N] [--program FILE] [--out FOLDER]
+    benchsuite/scaling.py [--quick] [--only CURVE … [--keep]] [--limit SECONDS] [--threads N] [--program FILE] [--out FOLDER]
 
 Each curve has the power by which time and memory may grow; the fitted one is the slope through the larger half of the sizes in
 logarithmic scales. Time is processor time, which other programs on the machine change little; against the number of threads it is
@@ -47,16 +47,30 @@ def point(curve, size, options):
     return dict(zip(COLUMNS, (curve.name, curve.grows, size, seconds, processor, peak, len(found))))
 
 
+def sizes(curve, options):
+    return curve.quick if options.quick else curve.sizes
+
+
 def measure(curve, options):
-    """Rows of a curve, and a sentence where it was cut short."""
+    """Rows of a curve, up to the first point that takes too long."""
     rows = []
-    for size in curve.quick if options.quick else curve.sizes:
+    for size in sizes(curve, options):
         try:
             rows.append(point(curve, size, options))
         except TooSlow:
-            return rows, f"{size} {curve.grows.split(',')[0]} took longer than {options.limit:g} s"
+            break
         print(f"{curve.name}: {size} {of(rows[-1], 'time'):.3f} s {rows[-1]['peak_mb']:.0f} MB", file=sys.stderr, flush=True)
-    return rows, ""
+    return rows
+
+
+def earlier(options):
+    """Rows of an earlier run in the folder, by curve."""
+    found = {}
+    with open(options.out / "scaling.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            numbers = {name: float(row[name]) for name in COLUMNS[3:]}
+            found.setdefault(row["curve"], []).append({**row, **numbers, "size": int(row["size"])})
+    return found
 
 
 def upper_half(rows):
@@ -85,12 +99,14 @@ def verdict(curve, time, memory):
     return f"**{' and '.join(faster)} grows faster than its theory**" if faster else "within theory"
 
 
-def line(curve, rows, cut):
+def line(curve, rows, options):
+    wanted = sizes(curve, options)
+    cut = "" if len(rows) == len(wanted) else f"{wanted[len(rows)]} {curve.grows.split(',')[0]} took longer than {options.limit:g} s"
     time, memory = power(rows, "time"), power(rows, "peak_mb")
-    sizes = f"{rows[0]['size']} … {rows[-1]['size']}" if rows else "none"
+    span = f"{rows[0]['size']} … {rows[-1]['size']}" if rows else "none"
     last = " | ".join(f"{of(rows[-1], key):.{digits}f}" if rows else "none" for key, digits in (("time", 2), ("peak_mb", 0)))
     remark = verdict(curve, time, memory) + (f"; {cut}" if cut else "")
-    return (f"| {curve.name} | {curve.about} | {curve.grows} | {sizes} | {last} | {time:.2f} | {curve.time} "
+    return (f"| {curve.name} | {curve.about} | {curve.grows} | {span} | {last} | {time:.2f} | {curve.time} "
             f"| {memory:.2f} | {curve.memory} | {curve.why} | {remark} |")
 
 
@@ -152,6 +168,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes, under five minutes")
     parser.add_argument("--only", nargs="+", metavar="CURVE", help="these curves, or those whose names begin so")
+    parser.add_argument("--keep", action="store_true", help="with --only: take the other curves from the run in the folder")
     parser.add_argument("--limit", type=float, default=60, help="seconds after which a point, and its curve, is given up")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--program", type=Path, help="a built program to measure in place of a new release build")
@@ -163,13 +180,15 @@ def main():
         options.program = TARGET / "lopsided"
     from curves import CURVES
 
+    kept = earlier(options) if options.keep else {}
     curves, lines = [], []
     for curve in CURVES:
-        if options.only and not any(curve.name.startswith(name) for name in options.only):
+        wanted = not options.only or any(curve.name.startswith(name) for name in options.only)
+        if not wanted and curve.name not in kept:
             continue
-        rows, cut = measure(curve, options)
+        rows = measure(curve, options) if wanted else kept[curve.name]
         curves.append((curve, rows))
-        lines.append(line(curve, rows, cut))
+        lines.append(line(curve, rows, options))
         print(lines[-1], flush=True)
     if not curves:
         sys.exit(f"no such curve; there are {', '.join(curve.name for curve in CURVES)}")

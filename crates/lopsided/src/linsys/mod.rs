@@ -246,8 +246,9 @@ impl CoupledSystem {
 
 /// One K and its targets for many penalties: what is learned of K for one serves the next.
 ///
-/// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where these would take
-/// half of all dimensions, by a complete decomposition, or one by one if there are more than 1500 samples.
+/// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where half of all
+/// dimensions do not suffice, by a complete decomposition. With more than 1500 samples the spaces have at most 512 dimensions,
+/// and what they do not suffice for is solved one by one.
 pub struct PenaltyPath<'a> {
     k: &'a dyn Operator<f64>,
     means: Means<f64>,
@@ -262,7 +263,8 @@ impl<'a> PenaltyPath<'a> {
     /// # Errors
     /// Those of [`CoupledSystem::solve`].
     pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<Self> {
-        PenaltyPath::within(k, targets, k.nrows() / 2)
+        let n = k.nrows();
+        PenaltyPath::within(k, targets, if n <= COMPLETE { n / 2 } else { (n / 4).min(MOST) })
     }
 
     /// The same with spaces of at most so many dimensions.

@@ -172,7 +172,7 @@ const RANK_NOTE: &str = "G has numerical rank";
 pub const DEFAULT_TOLERANCE: f64 = 1e-6;
 
 /// The tolerance asked for, no smaller than the precision allows.
-fn tolerance<T: Scalar>(params: &Params) -> Result<f64> {
+pub(crate) fn tolerance<T: Scalar>(params: &Params) -> Result<f64> {
     let tol = params.positive("tol", Some(DEFAULT_TOLERANCE))?;
     if tol >= 1.0 {
         return Err(Error::param("tol", tol, "a number above 0 and below 1"));

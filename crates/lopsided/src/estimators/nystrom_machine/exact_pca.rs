@@ -7,7 +7,7 @@ use crate::linalg;
 use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, Single, Widened};
 use crate::registry::Params;
 use crate::scalar::Scalar;
-use crate::svd::{self, DEFAULT_TOLERANCE, Run};
+use crate::svd::{self, Run};
 use faer::Mat;
 
 /// Residual from which products in single precision are accurate enough.
@@ -27,7 +27,7 @@ struct Pairs {
 impl KernelPca {
     /// The leading eigenpairs of K, to the residual asked for.
     pub(super) fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
-        let tol = self.svd.solver_params.get("tol").unwrap_or(DEFAULT_TOLERANCE);
+        let tol = svd::tolerance::<f64>(&self.svd.solver_params)?;
         let Pairs { vectors, values, means } = match self.refined(problem, tol, run)? {
             Some(pairs) => pairs,
             None => self.plain(problem, tol, run)?,
