@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """lopsided and its peers, alternately, on the same data with the same number of threads.
 
-    benchsuite/suite.py [--full] [--only JOB …] [--rounds N] [--threads N] [--out FOLDER]
+    benchsuite/suite.py [--full] [--only JOB … [--keep]] [--rounds N] [--threads N] [--out FOLDER]
 
 Accuracy is compared first: where it does not agree, no ratio is given. Writes raw.csv, summary.md and ratios.svg. Peers come
 from requirements.txt (`make bench` installs them into an environment of their own).
@@ -79,6 +79,16 @@ def run(job, rounds):
     return rows
 
 
+def earlier(folder):
+    """Rows of the run in the folder, by job."""
+    found = {}
+    with open(folder / "raw.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            numbers = {"turn": int(row["turn"]), "seconds": float(row["seconds"]), "peak_mb": float(row["peak_mb"])}
+            found.setdefault(row["job"], []).append({**row, **numbers, "agrees": row["agrees"] == "True"})
+    return found
+
+
 def summary(job, rows):
     """A line for each peer."""
     own = [row for row in rows if row["who"] == "lopsided"]
@@ -150,6 +160,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the long jobs as well")
     parser.add_argument("--only", nargs="+", metavar="JOB")
+    parser.add_argument("--keep", action="store_true", help="with --only: take the other jobs from the run in the folder")
     parser.add_argument("--rounds", type=int, help="of every job; each has its own number by default")
     parser.add_argument("--threads", type=int, default=THREADS)
     parser.add_argument("--out", type=Path, default=WORK / "suite")
@@ -158,14 +169,16 @@ def main():
     build()
     from jobs import JOBS
 
+    kept = earlier(options.out) if options.keep else {}
     rows, lines, skipped = [], [], []
     for job in JOBS:
-        if options.only and job.name not in options.only or job.full and not (options.full or options.only):
+        wanted = job.name in options.only if options.only else options.full or not job.full
+        if not wanted and job.name not in kept:
             continue
         if job.missing():
             skipped.append(f"{job.name}: skipped, LOPSIDED_DATA has no {', '.join(job.missing())}")
             continue
-        found = run(job, options.rounds or job.rounds)
+        found = run(job, options.rounds or job.rounds) if wanted else kept[job.name]
         rows += found
         for text in summary(job, found):
             lines.append(text)
