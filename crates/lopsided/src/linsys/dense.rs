@@ -12,7 +12,7 @@ const SPARSE: usize = 2000;
 /// The residual they must reach.
 const REFINED: f64 = 1e-13;
 
-/// b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric system of half the size, definite where penalty·σ₁ < 1. Two steps of
+/// For a symmetric K the factors are those of g·I + K_c. Else b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric system of half the size, definite where penalty·σ₁ < 1. Two steps of
 /// refinement on M itself make up for the product.
 pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
     let made;
@@ -25,7 +25,7 @@ pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
     problem.run.watch.check()?;
     let (w, condition) = match single(problem, k)? {
         Some(found) => found,
-        None => Factor { k, g: problem.g, half: double(problem, k)? }.refined(problem)?.0,
+        None => Factor { k, half: double(problem, k)? }.refined(problem)?.0,
     };
     let mut report = SystemReport { route: "dense".into(), condition, estimated: true, ..SystemReport::default() };
     if condition > SINGULAR {
@@ -40,25 +40,32 @@ fn singular(problem: &Problem<'_>, k: MatRef<'_, f64>, report: SystemReport) -> 
     if let OnSingular::Tikhonov(lambda) = problem.system.on_singular {
         return Ok(Solved { report: SystemReport { route: "lsmr".into(), ..report }, ..lsmr::solve(problem, lambda)? });
     }
-    let spectral = Spectral::complete(&operator::DenseOperator::Borrowed(k))?;
+    let spectral = Spectral::complete(&operator::DenseOperator::Borrowed(k), problem.system.symmetric)?;
     spectral.solved(problem)
 }
 
-/// The factors of g²I − K_c·K_cᵀ.
+/// The factors of g²I − K_c·K_cᵀ or g·I + K_c.
 fn double(problem: &Problem<'_>, k: MatRef<'_, f64>) -> Result<Half> {
     let factor = SymmetricFactor::new(|| {
         // Sparse products take two more matrices, whose fresh memory costs as much as a dense product of this size.
-        let mut s = if problem.k.access() == Access::Products && k.nrows() > SPARSE {
+        let mut s = if problem.system.symmetric {
+            k.to_owned()
+        } else if problem.k.access() == Access::Products && k.nrows() > SPARSE {
             let mut gram = Mat::zeros(k.nrows(), k.nrows());
             problem.k.apply(k.transpose(), gram.as_mut())?;
             gram * faer::Scale(-1.0)
         } else {
             linalg::gram_lower(k, -1.0)
         };
-        (0..s.nrows()).for_each(|i| s[(i, i)] += problem.g * problem.g);
+        (0..s.nrows()).for_each(|i| s[(i, i)] += diagonal(problem));
         Ok(s)
     })?;
     Ok(Half::Double(factor))
+}
+
+/// What the diagonal of the factored matrix has besides K_c.
+fn diagonal(problem: &Problem<'_>) -> f64 {
+    if problem.system.symmetric { problem.g } else { problem.g * problem.g }
 }
 
 /// The solution by factors of half the digits, which cost half as much and are made up for by refinement; `None` if it does
@@ -67,10 +74,13 @@ fn single(problem: &Problem<'_>, k: MatRef<'_, f64>) -> Result<Option<(Mat<f64>,
     if k.nrows() < SINGLE || problem.k.access() == Access::Products {
         return Ok(None);
     }
-    let mut s = linalg::gram_lower(linalg::narrowed(k).as_ref(), -1.0);
-    (0..s.nrows()).for_each(|i| s[(i, i)] += (problem.g * problem.g) as f32);
+    let mut s = linalg::narrowed(k);
+    if !problem.system.symmetric {
+        s = linalg::gram_lower(s.as_ref(), -1.0);
+    }
+    (0..s.nrows()).for_each(|i| s[(i, i)] += diagonal(problem) as f32);
     let Some(half) = SymmetricFactor::definite(s) else { return Ok(None) };
-    let (found, residual) = Factor { k, g: problem.g, half: Half::Single(half) }.refined(problem)?;
+    let (found, residual) = Factor { k, half: Half::Single(half) }.refined(problem)?;
     Ok((residual < REFINED).then_some(found))
 }
 
@@ -90,7 +100,6 @@ impl Half {
 
 struct Factor<'a> {
     k: MatRef<'a, f64>,
-    g: f64,
     half: Half,
 }
 
@@ -104,7 +113,7 @@ impl Factor<'_> {
         let mut powers = [Power::new(&start), Power::new(&start)];
         let (mut w, mut left) = (Mat::zeros(rows, targets), rhs.clone());
         for _ in 0..3 {
-            let solved = self.solve(&powers[0].beside(&left));
+            let solved = self.solve(problem, &powers[0].beside(&left));
             w += solved.subcols(0, targets);
             powers[0].step(&solved);
             let applied = problem.apply(powers[1].beside(&w).as_ref())?;
@@ -117,14 +126,18 @@ impl Factor<'_> {
     }
 
     /// M⁻¹·w.
-    fn solve(&self, w: &Mat<f64>) -> Mat<f64> {
-        let (p, q) = halves(w);
-        let mut a = p * faer::Scale(self.g);
+    fn solve(&self, problem: &Problem<'_>, w: &Mat<f64>) -> Mat<f64> {
+        let (mut p, q) = halves(w);
+        if problem.system.symmetric {
+            self.half.solve_in_place(&mut p);
+            return stacked(p.as_ref(), p.as_ref());
+        }
+        let mut a = p * faer::Scale(problem.g);
         linalg::add_mul_stored(a.as_mut(), self.k, q.as_ref(), -1.0);
         self.half.solve_in_place(&mut a);
         let mut b = q;
         linalg::add_mul_stored(b.as_mut(), self.k.transpose(), a.as_ref(), -1.0);
-        b *= faer::Scale(1.0 / self.g);
+        b *= faer::Scale(1.0 / problem.g);
         stacked(a.as_ref(), b.as_ref())
     }
 }

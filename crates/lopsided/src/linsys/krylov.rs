@@ -16,10 +16,11 @@ const GROWTH: f64 = 1.3;
 ///
 /// U and V start with an orthonormal basis of y_c; K_c·V_j adds a block to U, K_cᵀ·U_j one to V. With H = Uᵀ·K_c·V, a = U·p and
 /// b = V·q the system becomes the small one of H, whatever the penalty, and its residual is what the last blocks send out of the
-/// spaces: next_u·q_last and next_v·p_last. Few blocks suffice where the singular values of K_c above 1/penalty are few.
+/// spaces: next_u·q_last and next_v·p_last. For a symmetric K both spaces are one. Few blocks suffice where the singular values of K_c above 1/penalty are few.
 pub(super) struct Krylov {
     left: Basis,
-    right: Basis,
+    /// None for a symmetric K, where it is the left one.
+    right: Option<Basis>,
     /// H, complete for all blocks.
     h: Mat<f64>,
     /// Coordinates of y_c in the first block.
@@ -59,6 +60,13 @@ impl Basis {
         self.q.resize_with(rows, before + self.last, |i, j| self.next[(i, j - before)]);
     }
 
+    /// Takes the image of the other basis' last block in as the next block; its coefficients in this basis.
+    fn take_image(&mut self, image: Mat<f64>, drop: f64) -> Result<Mat<f64>> {
+        let inside;
+        (self.next, inside, self.coupling) = orthogonalize(self.q.as_ref(), image, drop)?;
+        Ok(inside)
+    }
+
     /// Squared length of each column of what coefficients of the other basis send out of this one.
     fn outside(&self, coefficients: &Mat<f64>) -> Vec<f64> {
         let last = self.coupling.ncols();
@@ -69,13 +77,13 @@ impl Basis {
 
 impl Krylov {
     /// The first block; the bases may grow to `capacity` columns.
-    pub(super) fn new(y: &Mat<f64>, capacity: usize) -> Result<Self> {
+    pub(super) fn new(y: &Mat<f64>, capacity: usize, symmetric: bool) -> Result<Self> {
         let lengths = linalg::column_norms(y.as_ref()).into_iter().fold(0.0, f64::max);
         let (block, _, start) =
             orthogonalize(Mat::zeros(y.nrows(), 0).as_ref(), y.clone(), 16.0 * f64::EPSILON * lengths)?;
         let capacity = capacity.min(ROOM / (16 * y.nrows().max(1)));
-        let (left, right) = (Basis::new(&block, capacity), Basis::new(&block, capacity));
-        let (h, small) = (Mat::zeros(0, 0), Spectral::small(Mat::zeros(0, 0).as_ref())?);
+        let (left, right) = (Basis::new(&block, capacity), (!symmetric).then(|| Basis::new(&block, capacity)));
+        let (h, small) = (Mat::zeros(0, 0), Spectral::small(Mat::zeros(0, 0).as_ref(), false)?);
         Ok(Krylov { left, right, h, start, small, looked: (0, 0), capacity, steps: 0, scale: 0.0 })
     }
 
@@ -101,12 +109,16 @@ impl Krylov {
         }
     }
 
+    fn right(&self) -> &Basis {
+        self.right.as_ref().unwrap_or(&self.left)
+    }
+
     fn columns(&self) -> usize {
-        self.left.q.ncols().max(self.right.q.ncols())
+        self.left.q.ncols().max(self.right().q.ncols())
     }
 
     fn pending(&self) -> usize {
-        self.left.next.ncols().max(self.right.next.ncols())
+        self.left.next.ncols().max(self.right().next.ncols())
     }
 
     /// Takes the next blocks in and multiplies them.
@@ -114,25 +126,28 @@ impl Krylov {
         problem.run.watch.check()?;
         if self.steps > 0 {
             self.left.grow();
-            self.right.grow();
+            self.right.iter_mut().for_each(Basis::grow);
         }
-        let (mut up, mut down) = (Mat::zeros(problem.n(), self.right.last), Mat::zeros(problem.n(), self.left.last));
-        if self.right.last > 0 {
-            problem.k.apply(self.right.last_block(), up.as_mut())?;
+        let (last_row, last_col) = (self.left.last, self.right().last);
+        let (mut up, mut down) = (Mat::zeros(problem.n(), last_col), Mat::zeros(problem.n(), last_row));
+        if last_col > 0 {
+            problem.k.apply(self.right().last_block(), up.as_mut())?;
         }
-        if self.left.last > 0 {
+        if self.right.is_some() && last_row > 0 {
             problem.k.apply_transpose(self.left.last_block(), down.as_mut())?;
         }
         let longest = |m: &Mat<f64>| linalg::column_norms(m.as_ref()).into_iter().fold(0.0, f64::max);
         self.scale = self.scale.max(longest(&up)).max(longest(&down));
         let drop = 4.0 * f64::EPSILON * (2.0 * problem.n() as f64).sqrt() * self.scale;
-        let (rows, cols) = (self.left.q.ncols(), self.right.q.ncols());
-        let (columns, lines);
-        (self.left.next, columns, self.left.coupling) = orthogonalize(self.left.q.as_ref(), up, drop)?;
-        (self.right.next, lines, self.right.coupling) = orthogonalize(self.right.q.as_ref(), down, drop)?;
+        let (rows, cols) = (self.left.q.ncols(), self.right().q.ncols());
+        let columns = self.left.take_image(up, drop)?;
+        let lines = self.right.as_mut().map(|right| right.take_image(down, drop)).transpose()?;
         self.h.resize_with(rows, cols, |_, _| 0.0);
-        self.h.as_mut().subcols_mut(cols - self.right.last, self.right.last).copy_from(&columns);
-        self.h.as_mut().subrows_mut(rows - self.left.last, self.left.last).copy_from(lines.transpose());
+        self.h.as_mut().subcols_mut(cols - last_col, last_col).copy_from(&columns);
+        self.h
+            .as_mut()
+            .subrows_mut(rows - last_row, last_row)
+            .copy_from(lines.as_ref().unwrap_or(&columns).transpose());
         self.steps += 1;
         Ok(())
     }
@@ -140,7 +155,7 @@ impl Krylov {
     /// The solution in the present spaces if it has converged.
     fn look(&mut self, problem: &Problem<'_>) -> Result<Option<Solved>> {
         if self.looked != self.h.shape() {
-            self.small = Spectral::small(self.h.as_ref())?;
+            self.small = Spectral::small(self.h.as_ref(), self.right.is_none())?;
             self.looked = self.h.shape();
         }
         let exhausted = self.pending() == 0;
@@ -151,9 +166,9 @@ impl Krylov {
             let (known, cols) = self.start.shape();
             Mat::from_fn(basis.q.ncols(), cols, |i, c| if i < known { self.start[(i, c)] } else { 0.0 })
         };
-        let (s, t) = (targets(&self.left), targets(&self.right));
+        let (s, t) = (targets(&self.left), targets(self.right()));
         let Solved { a, b, mut report } = self.small.solved_for(problem, (s.as_ref(), t.as_ref()))?;
-        let outside = self.left.outside(&b).into_iter().zip(self.right.outside(&a));
+        let outside = self.left.outside(&b).into_iter().zip(self.right().outside(&a));
         let lengths = linalg::column_norms(self.start.as_ref());
         let relative =
             outside.zip(lengths).map(|((up, down), length)| (0.5 * (up + down)).sqrt() / length.max(f64::MIN_POSITIVE));
@@ -165,7 +180,7 @@ impl Krylov {
         }
         report.route = "krylov".into();
         report.iterations = self.steps;
-        let (a, b) = (linalg::mul(self.left.q.as_ref(), a.as_ref()), linalg::mul(self.right.q.as_ref(), b.as_ref()));
+        let (a, b) = (linalg::mul(self.left.q.as_ref(), a.as_ref()), linalg::mul(self.right().q.as_ref(), b.as_ref()));
         Ok(Some(Solved { a, b, report }))
     }
 }

@@ -15,7 +15,7 @@ const TRIPLETS: usize = 40;
 /// triplets: M is indefinite, |M| is not, and where the triplets are exact all eigenvalues of the product are ±1.
 pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
     let rank = TRIPLETS.min(problem.n() / 4).max(1);
-    let spectral = Spectral::rough(problem.k, rank, problem.run)?;
+    let spectral = Spectral::rough(problem.k, rank, problem.system.symmetric, problem.run)?;
     let mut iteration = Iteration::new(problem, &spectral);
     let mut before = f64::INFINITY;
     while iteration.count < MOST && iteration.left() > problem.system.tol {
@@ -28,7 +28,7 @@ pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
         }
     }
     let settled = iteration.left() <= problem.system.tol;
-    let mut condition = iteration.condition(problem.g, &spectral);
+    let mut condition = iteration.condition(problem, &spectral);
     if !settled {
         condition = condition.max(iteration.least_condition(problem, &spectral)?);
     }
@@ -138,11 +138,12 @@ impl Iteration {
         Ok(spectral.extremes(problem.g).0 * ratios.map(|(left, taken)| left / taken).fold(0.0, f64::max))
     }
 
-    /// From the triplets where they reach below g, from the iteration where they do not.
-    fn condition(&self, g: f64, spectral: &Spectral) -> f64 {
+    /// From the triplets where they reach below g, from the iteration where they do not. For a symmetric K that is no bound.
+    fn condition(&self, problem: &Problem<'_>, spectral: &Spectral) -> f64 {
+        let g = problem.g;
         let (largest, smallest) = spectral.extremes(g);
         let tail = self.columns.iter().map(|c| c.gmin).fold(f64::INFINITY, f64::min) * g;
-        let reaches = spectral.sigma().last().is_some_and(|s| *s < g);
+        let reaches = !problem.system.symmetric && spectral.sigma().last().is_some_and(|s| *s < g);
         let smallest =
             if reaches { smallest.min(g - spectral.sigma().last().unwrap_or(&0.0)) } else { smallest.min(tail) };
         if smallest > 0.0 { largest / smallest } else { f64::INFINITY }

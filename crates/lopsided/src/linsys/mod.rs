@@ -11,6 +11,9 @@
 //!
 //! The eigenvalues of M are g ± σ for every singular value σ of K_c, with vectors (u, ±v)/√2, and g elsewhere. So M is
 //! indefinite when penalty·σ₁ > 1 and singular when penalty·σ = 1 for any σ.
+//!
+//! For a symmetric K (the LS-SVM) a = b solves (g·I + K_c)·a = y_c, with the eigenvalues g + λ: the other half of M's, g − λ,
+//! belongs to vectors (u, −u), which no target touches.
 
 mod dense;
 mod krylov;
@@ -127,12 +130,15 @@ pub struct CoupledSystem {
     pub route: Route,
     /// Residual of iterative routes relative to the right-hand side.
     pub tol: f64,
+    /// Whether K equals its transpose: then a = b, and conditions are those of g·I + K_c.
+    pub symmetric: bool,
 }
 
 impl Default for CoupledSystem {
-    /// Penalty 1, Tikhonov's method with λ = 1 where singular, any route, residual 1e-10.
+    /// Penalty 1, Tikhonov's method with λ = 1 where singular, any route, residual 1e-10, any K.
     fn default() -> Self {
-        CoupledSystem { penalty: 1.0, on_singular: OnSingular::default(), route: Route::Auto, tol: 1e-10 }
+        let on_singular = OnSingular::default();
+        CoupledSystem { penalty: 1.0, on_singular, route: Route::Auto, tol: 1e-10, symmetric: false }
     }
 }
 
@@ -159,7 +165,7 @@ pub struct SystemReport {
     pub route: String,
     /// Why it was taken.
     pub why: String,
-    /// Condition number of M; infinite when it is singular to working precision.
+    /// Condition number of M, of g·I + K_c for a symmetric K; infinite when it is singular to working precision.
     pub condition: f64,
     /// Whether that number is an estimate.
     pub estimated: bool,
@@ -184,7 +190,7 @@ impl CoupledSystem {
             Route::Auto if k.nrows() >= KRYLOV => (k.nrows() / SHARE).min(MOST),
             _ => return self.solve_directly(k, targets, run),
         };
-        let found = PenaltyPath::within(k, targets, columns)?.by_krylov(self, run)?;
+        let found = PenaltyPath::within(k, targets, columns, self.symmetric)?.by_krylov(self, run)?;
         found.map_or_else(|| self.solve_directly(k, targets, run), Ok)
     }
 
@@ -201,8 +207,8 @@ impl CoupledSystem {
         let matrix = stored.as_ref().map(|(matrix, _)| matrix.as_ref());
         let problem = Problem { stored: matrix, ..self.problem(&*centered, targets, run) };
         let mut solved = match route {
-            Route::Svd => Spectral::complete(&*centered)?.solved(&problem)?,
-            Route::LowRank(rank) => Spectral::leading(&*centered, rank, run)?.solved(&problem)?,
+            Route::Svd => Spectral::complete(&*centered, self.symmetric)?.solved(&problem)?,
+            Route::LowRank(rank) => Spectral::leading(&*centered, rank, self.symmetric, run)?.solved(&problem)?,
             Route::Dense => dense::solve(&problem)?,
             Route::Lsmr => lsmr::solve(&problem, self.on_singular.lambda())?,
             Route::Minres | Route::Krylov | Route::Auto => minres::solve(&problem)?,
@@ -255,23 +261,24 @@ pub struct PenaltyPath<'a> {
     targets: Mat<f64>,
     krylov: Krylov,
     complete: Option<Spectral>,
+    symmetric: bool,
 }
 
 impl<'a> PenaltyPath<'a> {
-    /// Begins with the first space.
+    /// Begins with the first space; `symmetric` says whether K equals its transpose.
     ///
     /// # Errors
     /// Those of [`CoupledSystem::solve`].
-    pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<Self> {
+    pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, symmetric: bool) -> Result<Self> {
         let n = k.nrows();
-        PenaltyPath::within(k, targets, if n <= COMPLETE { n / 2 } else { (n / 4).min(MOST) })
+        PenaltyPath::within(k, targets, if n <= COMPLETE { n / 2 } else { (n / 4).min(MOST) }, symmetric)
     }
 
     /// The same with spaces of at most so many dimensions.
-    fn within(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, columns: usize) -> Result<Self> {
+    fn within(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, columns: usize, symmetric: bool) -> Result<Self> {
         CoupledSystem::default().check(k, targets)?;
-        let krylov = Krylov::new(&centred(targets), columns)?;
-        Ok(PenaltyPath { k, means: Means::of(k)?, targets: targets.to_owned(), krylov, complete: None })
+        let krylov = Krylov::new(&centred(targets), columns, symmetric)?;
+        Ok(PenaltyPath { k, means: Means::of(k)?, targets: targets.to_owned(), krylov, complete: None, symmetric })
     }
 
     /// The solution for one penalty; with [`Route::Svd`] by the complete decomposition.
@@ -279,6 +286,7 @@ impl<'a> PenaltyPath<'a> {
     /// # Errors
     /// Those of [`CoupledSystem::solve`].
     pub fn solve(&mut self, system: &CoupledSystem, run: &Run) -> Result<CoupledSolution> {
+        let system = &CoupledSystem { symmetric: self.symmetric, ..*system };
         system.check(self.k, self.targets.as_ref())?;
         if system.route != Route::Svd {
             if let Some(found) = self.by_krylov(system, run)? {
@@ -291,7 +299,7 @@ impl<'a> PenaltyPath<'a> {
         let centered = Centered::new(self.k, self.means.clone());
         let spectral = match self.complete.take() {
             Some(spectral) => spectral,
-            None => Spectral::complete(&centered)?,
+            None => Spectral::complete(&centered, self.symmetric)?,
         };
         let problem = system.problem(&centered, self.targets.as_ref(), run);
         let solved = self.complete.insert(spectral).solved(&problem)?;
@@ -383,7 +391,8 @@ impl Problem<'_> {
             let penalty = self.system.penalty;
             return Err(Error::Singular {
                 what: format!(
-                    "the AsK-LS system with penalty {penalty} (condition number {number}; take another penalty)"
+                    "the {} system with penalty {penalty} (condition number {number}; take another penalty)",
+                    if self.system.symmetric { "LS-SVM" } else { "AsK-LS" }
                 ),
             });
         }

@@ -18,6 +18,8 @@ pub struct Spectral {
     u: Mat<f64>,
     sigma: Vec<f64>,
     v: Mat<f64>,
+    /// What the small eigenvalues of M have besides g: −σ, for a symmetric K its eigenvalues.
+    offsets: Vec<f64>,
     complete: bool,
 }
 
@@ -26,29 +28,59 @@ impl Spectral {
     ///
     /// # Errors
     /// [`Error::NotFinite`] in disguise as [`Error::Singular`] when K has NaN or infinity.
-    pub fn complete(k: &dyn Operator<f64>) -> Result<Self> {
-        Ok(Spectral { complete: true, ..Self::small(operator::materialize(k)?.as_ref())? })
+    pub fn complete(k: &dyn Operator<f64>, symmetric: bool) -> Result<Self> {
+        Ok(Spectral { complete: true, ..Self::small(operator::materialize(k)?.as_ref(), symmetric)? })
     }
 
     /// All singular values of a matrix that stands for K_c.
-    pub(super) fn small(h: MatRef<'_, f64>) -> Result<Self> {
-        let svd = linalg::thin_svd(h).ok_or_else(|| Error::Singular { what: "the kernel matrix".into() })?;
-        Ok(Spectral { u: svd.u, sigma: svd.sigma, v: svd.v, complete: false })
+    pub(super) fn small(h: MatRef<'_, f64>, symmetric: bool) -> Result<Self> {
+        let not_finite = || Error::Singular { what: "the kernel matrix".into() };
+        if symmetric {
+            let (values, vectors) = linalg::eigen(h).ok_or_else(not_finite)?;
+            return Ok(Self::of_eigen(values, vectors));
+        }
+        let svd = linalg::thin_svd(h).ok_or_else(not_finite)?;
+        Ok(Self::of_triplets(svd.u, svd.sigma, svd.v))
+    }
+
+    fn of_triplets(u: Mat<f64>, sigma: Vec<f64>, v: Mat<f64>) -> Self {
+        let offsets = sigma.iter().map(|s| -s).collect();
+        Spectral { u, sigma, v, offsets, complete: false }
+    }
+
+    /// σ = |λ| with vectors (e, ±e).
+    fn of_eigen(values: Vec<f64>, vectors: Mat<f64>) -> Self {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&i, &j| values[j].abs().total_cmp(&values[i].abs()));
+        let offsets: Vec<f64> = order.iter().map(|&k| values[k]).collect();
+        let u = Mat::from_fn(vectors.nrows(), order.len(), |i, k| vectors[(i, order[k])]);
+        let v = Mat::from_fn(u.nrows(), u.ncols(), |i, k| u[(i, k)] * offsets[k].signum());
+        Spectral { u, sigma: offsets.iter().map(|l| l.abs()).collect(), v, offsets, complete: false }
     }
 
     /// The leading triplets of K_c, which then stand for all of it.
-    pub fn leading(k: &dyn Operator<f64>, rank: usize, run: &Run) -> Result<Self> {
-        Self::with_solver(k, rank, &Params::default(), "auto", run)
+    pub fn leading(k: &dyn Operator<f64>, rank: usize, symmetric: bool, run: &Run) -> Result<Self> {
+        Ok(Self::with_solver(k, rank, &Params::default(), "auto", run)?.signed(symmetric))
     }
 
     /// Rough leading triplets, good enough to speed another solver up.
-    pub(super) fn rough(k: &dyn Operator<f64>, rank: usize, run: &Run) -> Result<Self> {
-        Self::with_solver(k, rank, &Params::default().with("passes", 2.0), "randomized", run)
+    pub(super) fn rough(k: &dyn Operator<f64>, rank: usize, symmetric: bool, run: &Run) -> Result<Self> {
+        let params = Params::default().with("passes", 2.0);
+        Ok(Self::with_solver(k, rank, &params, "randomized", run)?.signed(symmetric))
     }
 
     fn with_solver(k: &dyn Operator<f64>, rank: usize, params: &Params, name: &str, run: &Run) -> Result<Self> {
         let Svd { u, sigma, v, .. } = solver::<f64>(name, params)?.solve(k, rank, run)?;
-        Ok(Spectral { u, sigma, v, complete: false })
+        Ok(Self::of_triplets(u, sigma, v))
+    }
+
+    /// The triplets of a symmetric K have eigenvalues λ = σ·uᵀv.
+    fn signed(mut self, symmetric: bool) -> Self {
+        if symmetric {
+            let signs = super::dots(&self.u, &self.v);
+            self.offsets = self.sigma.iter().zip(signs).map(|(s, sign)| s * sign).collect();
+        }
+        self
     }
 
     /// Singular values of K_c.
@@ -56,11 +88,11 @@ impl Spectral {
         &self.sigma
     }
 
-    /// (‖M‖, smallest |eigenvalue| of M).
+    /// (‖M‖, smallest |eigenvalue| of M that a target may touch).
     pub(super) fn extremes(&self, g: f64) -> (f64, f64) {
         let largest = g + self.sigma.first().copied().unwrap_or(0.0);
         let rest = if self.sigma.len() + 1 < self.u.nrows() || !self.complete { g } else { f64::INFINITY };
-        let smallest = self.sigma.iter().map(|s| (g - s).abs()).fold(rest, f64::min);
+        let smallest = self.offsets.iter().map(|offset| (g + offset).abs()).fold(rest, f64::min);
         (largest, smallest.min(largest))
     }
 

@@ -38,7 +38,7 @@ fn bordered(k: &Mat<f64>, y: &Mat<f64>, class: usize, penalty: f64) -> (Vec<f64>
             m[(2 + n + j, 2 + i)] = label(i) * k[(i, j)] * label(j);
         }
     }
-    let x = m.full_piv_lu().solve(&rhs);
+    let x = m.partial_piv_lu().solve(&rhs);
     let part = |start: usize| (0..n).map(|i| x[(start + i, 0)] * label(i)).collect();
     (part(2), part(2 + n), x[(0, 0)], x[(1, 0)])
 }
@@ -108,10 +108,6 @@ proptest! {
     fn a_symmetric_kernel_gives_one_function_that_of_the_ls_svm(n in 4usize..25, penalty in 0.05..3.0, seed: u64) {
         let half = kernel(n, seed);
         let (k, y) = (&half + half.transpose(), labels(n, 2, seed));
-        let found = solve(CoupledSystem { penalty, route: Route::Svd, ..Default::default() }, &k, &y).unwrap();
-        prop_assume!(found.report.condition < 1e6);
-        prop_assert!((&found.a - &found.b).norm_max() < 1e-8 * (1.0 + found.a.norm_max()));
-        prop_assert!((found.bias_source[0] - found.bias_target[0]).abs() < 1e-8 * (1.0 + found.bias_source[0].abs()));
         // The LS-SVM: [K + I/γ, 1; 1ᵀ, 0]·[a; β] = [y; 0].
         let ls_svm = Mat::from_fn(n + 1, n + 1, |i, j| match (i == n, j == n) {
             (true, true) => 0.0,
@@ -119,9 +115,40 @@ proptest! {
             _ => 1.0,
         });
         let rhs = Mat::from_fn(n + 1, 2, |i, c| if i < n { y[(i, c)] } else { 0.0 });
-        let x = ls_svm.full_piv_lu().solve(&rhs);
-        prop_assert!((x.subrows(0, n) - &found.a).norm_max() < 1e-8 * (1.0 + found.a.norm_max()));
-        prop_assert!((x[(n, 0)] - found.bias_source[0]).abs() < 1e-8 * (1.0 + found.bias_source[0].abs()));
+        let x = ls_svm.partial_piv_lu().solve(&rhs);
+        for (symmetric, route) in [true, false].into_iter().flat_map(|s| ROUTES.map(|route| (s, route))) {
+            let found = solve(CoupledSystem { penalty, route, symmetric, ..Default::default() }, &k, &y).unwrap();
+            prop_assume!(found.report.condition < 1e4);
+            prop_assert!(found.report.warnings.is_empty(), "{route:?}: {:?}", found.report);
+            let near = 1e-8 * (1.0 + found.a.norm_max());
+            prop_assert!((&found.a - &found.b).norm_max() < near, "{route:?}");
+            prop_assert!((x.subrows(0, n) - &found.a).norm_max() < near, "{route:?}");
+            let (source, target) = (found.bias_source[0], found.bias_target[0]);
+            prop_assert!((source - target).abs() < near && (x[(n, 0)] - source).abs() < near, "{route:?}");
+        }
+    }
+
+    /// Where penalty·σ = 1 for an eigenvalue σ > 0 the coupled system is singular and that of the LS-SVM is not.
+    #[test]
+    fn a_positive_kernel_makes_no_ls_svm_singular(n in 6usize..25, seed: u64) {
+        let half = kernel(n, seed);
+        let (k, y) = (Mat::<f64>::identity(n, n) + &half * half.transpose(), labels(n, 1, seed));
+        let centring = Mat::from_fn(n, n, |i, j| f64::from(i == j) - 1.0 / n as f64);
+        let eigenvalues = (&centring * &k * &centring).self_adjoint_eigenvalues(faer::Side::Lower).unwrap();
+        for penalty in [eigenvalues[n - 1].recip(), eigenvalues[n / 2].recip(), 1e3] {
+            for route in ROUTES {
+                let of = |symmetric| {
+                    solve(CoupledSystem { penalty, route, symmetric, ..Default::default() }, &k, &y).unwrap().report
+                };
+                let report = of(true);
+                prop_assert!(report.warnings.is_empty() && report.residual < 1e-8, "{route:?}: {report:?}");
+                if route == Route::Svd {
+                    let exact = 1.0 + penalty * eigenvalues[n - 1];
+                    prop_assert!((report.condition - exact).abs() < 1e-8 * exact, "{exact}: {report:?}");
+                    prop_assert!(penalty == 1e3 || of(false).warnings[0].contains("singular"));
+                }
+            }
+        }
     }
 
     #[test]
@@ -139,7 +166,7 @@ proptest! {
         let (p, q) = (synth::gaussian::<f64>(n, n, seed), synth::gaussian::<f64>(n, n, seed ^ 2));
         let k = Mat::from_fn(n, n, |i, j| p[(i, j)] * f64::powi(decay, j as i32)) * q * faer::Scale(1.0 / n as f64);
         let (y, operator) = (labels(n, 3, seed), DenseOperator::Borrowed(k.as_ref()));
-        let mut path = PenaltyPath::new(&operator, y.as_ref()).unwrap();
+        let mut path = PenaltyPath::new(&operator, y.as_ref(), false).unwrap();
         for penalty in [0.3, 20.0, 2.0, 0.3] {
             let alone = solve(CoupledSystem { penalty, route: Route::Svd, ..Default::default() }, &k, &y).unwrap();
             let found = path.solve(&CoupledSystem { penalty, ..Default::default() }, &Run::default()).unwrap();

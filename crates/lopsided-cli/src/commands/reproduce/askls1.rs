@@ -176,7 +176,8 @@ impl Task {
         }
         let (_, at, penalty) = best;
         let k = part(&kernels[at], &train, &train);
-        let solved = system(PENALTIES[penalty]).solve(&DenseOperator::Owned(k), self.targets(&train).as_ref(), run)?;
+        let system = CoupledSystem { symmetric: is_symmetric(&k), ..system(PENALTIES[penalty]) };
+        let solved = system.solve(&DenseOperator::Owned(k), self.targets(&train).as_ref(), run)?;
         let found = predicted(&kernels[at], &solved, &train, &test);
         let truth = self.truth(&test);
         let chosen = [("a·median".into(), FACTORS[at].to_string()), ("penalty".into(), PENALTIES[penalty].to_string())];
@@ -198,7 +199,7 @@ impl Task {
             let rest: Vec<usize> = pick(false).map(|at| train[at]).collect();
             let held: Vec<usize> = pick(true).map(|at| train[at]).collect();
             let k = DenseOperator::Owned(part(kernel, &rest, &rest));
-            let mut path = PenaltyPath::new(&k, self.targets(&rest).as_ref())?;
+            let mut path = PenaltyPath::new(&k, self.targets(&rest).as_ref(), is_symmetric(kernel))?;
             for (score, penalty) in scores.iter_mut().zip(PENALTIES) {
                 let solved = path.solve(&system(penalty), run)?;
                 *score += accuracy(&self.truth(&held), &predicted(kernel, &solved, &rest, &held)) / self.folds as f64;
@@ -221,6 +222,10 @@ impl Task {
 
 fn system(penalty: f64) -> CoupledSystem {
     CoupledSystem { penalty, ..CoupledSystem::default() }
+}
+
+fn is_symmetric(k: &Mat<f64>) -> bool {
+    k.as_ref() == k.transpose()
 }
 
 fn part(k: &Mat<f64>, rows: &[usize], cols: &[usize]) -> Mat<f64> {

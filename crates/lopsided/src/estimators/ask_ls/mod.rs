@@ -277,7 +277,13 @@ impl AskLs {
         } else {
             self.route
         };
-        CoupledSystem { penalty: self.penalty, on_singular: self.on_singular, route, ..CoupledSystem::default() }
+        CoupledSystem {
+            penalty: self.penalty,
+            on_singular: self.on_singular,
+            route,
+            symmetric: self.symmetrize.is_some(),
+            ..CoupledSystem::default()
+        }
     }
 
     fn plain_merge(&self) -> Merge {

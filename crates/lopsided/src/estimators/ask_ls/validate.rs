@@ -93,7 +93,8 @@ fn scores_on(fold: &[usize], machines: &[AskLs], group: &[usize], task: &Task<'_
     let block = Submatrix::new(task.k, Some(&nodes), Some(&nodes));
     let symmetrized = machines[group[0]].symmetrize.map(|kind| Symmetrized::new(&block, kind));
     let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
-    let mut path = (group.len() > 1).then(|| PenaltyPath::new(matrix, y.as_ref())).transpose()?;
+    let mut path =
+        (group.len() > 1).then(|| PenaltyPath::new(matrix, y.as_ref(), symmetrized.is_some())).transpose()?;
     let (mut systems, mut learned) = (Vec::new(), Vec::new());
     for machine in group.iter().map(|&at| &machines[at]) {
         if systems.contains(&machine.system()) {
