@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The side of G: its rows (X, U) or its columns (Z, V).
@@ -144,26 +145,55 @@ impl<T: Scalar> Csr<T> {
 
     /// The transposed matrix.
     pub fn transpose(&self) -> Self {
-        let mut indptr = vec![0usize; self.ncols + 1];
-        for &j in &self.indices {
-            indptr[j as usize + 1] += 1;
+        Csr::transpose_of_rows(&[self.as_ref()], 0..self.nrows())
+    }
+
+    /// Some rows of a matrix as columns of the transposed one, whose other columns are empty. The matrix is the sum of parts in which
+    /// no two have entries in the same column.
+    pub(crate) fn transpose_of_rows(parts: &[CsrRef<'_, T>], rows: Range<usize>) -> Self {
+        let (nrows, ncols) = (parts[0].nrows(), parts[0].ncols());
+        let mut indptr = vec![0usize; ncols + 1];
+        for part in parts {
+            for &j in rows.clone().flat_map(|i| part.row(i).0) {
+                indptr[j as usize + 1] += 1;
+            }
         }
-        for j in 0..self.ncols {
+        for j in 0..ncols {
             indptr[j + 1] += indptr[j];
         }
         let mut next = indptr.clone();
-        let mut indices = vec![0u32; self.nnz()];
-        let mut values = vec![T::zero(); self.nnz()];
-        for i in 0..self.nrows() {
-            let (cols, vals) = self.row(i);
-            for (&j, &v) in cols.iter().zip(vals) {
-                let at = &mut next[j as usize];
-                indices[*at] = i as u32;
-                values[*at] = v;
-                *at += 1;
+        let mut indices = vec![0u32; indptr[ncols]];
+        let mut values = vec![T::zero(); indptr[ncols]];
+        for part in parts {
+            for i in rows.clone() {
+                let (cols, vals) = part.row(i);
+                for (&j, &v) in cols.iter().zip(vals) {
+                    let at = &mut next[j as usize];
+                    indices[*at] = i as u32;
+                    values[*at] = v;
+                    *at += 1;
+                }
             }
         }
-        Csr { ncols: self.nrows(), indptr, indices, values }
+        Csr { ncols: nrows, indptr, indices, values }
+    }
+
+    /// The same matrix with the entries of some columns only.
+    pub(crate) fn only_columns(&self, columns: Range<usize>) -> Self {
+        let own = |i: usize| {
+            let cols = self.row(i).0;
+            let at = |column: usize| self.indptr[i] + cols.partition_point(|&j| (j as usize) < column);
+            at(columns.start)..at(columns.end)
+        };
+        let mut indptr = vec![0; self.nrows() + 1];
+        (0..self.nrows()).for_each(|i| indptr[i + 1] = indptr[i] + own(i).len());
+        let nnz = indptr[self.nrows()];
+        let (mut indices, mut values) = (Vec::with_capacity(nnz), Vec::with_capacity(nnz));
+        for i in 0..self.nrows() {
+            indices.extend_from_slice(&self.indices[own(i)]);
+            values.extend_from_slice(&self.values[own(i)]);
+        }
+        Csr { ncols: self.ncols, indptr, indices, values }
     }
 
     /// A borrowed view of all rows.
@@ -203,6 +233,8 @@ impl<T: Scalar> Csr<T> {
                         indices.extend(cells.iter().map(|c| c.0));
                         values.extend(cells.iter().map(|c| c.1));
                     }
+                    indices.shrink_to_fit();
+                    values.shrink_to_fit();
                     (lens, indices, values)
                 },
             )

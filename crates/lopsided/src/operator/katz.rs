@@ -77,7 +77,7 @@ impl<T: Scalar> Katz<T> {
         out.fill(T::zero());
         let (mut term, mut next) = (v.to_owned(), Mat::zeros(v.nrows(), v.ncols()));
         for _ in 0..TERMS {
-            multiply_sparse(m.as_ref(), term.as_ref(), None, next.as_mut());
+            multiply_sparse(&[m.as_ref()], term.as_ref(), None, next.as_mut());
             for (sum, column) in out.as_mut().col_iter_mut().zip(next.col_iter()) {
                 sum.iter_mut().zip(column.iter()).for_each(|(s, t)| *s += *t);
             }

@@ -46,6 +46,7 @@ mod single;
 mod sparse;
 mod sparse_product;
 mod streamed;
+mod strips;
 mod submatrix;
 mod symmetric;
 mod thin;

@@ -66,9 +66,9 @@ impl<T: Scalar> Operator<T> for ProductOperator<'_, T> {
 fn gather<T: Scalar>(samples: SamplesRef<'_, T>, transpose: Option<&Csr<T>>, v: MatRef<'_, T>) -> Mat<T> {
     let mut out = Mat::zeros(samples.width(), v.ncols());
     match (samples, transpose) {
-        (_, Some(t)) => multiply_sparse(t.as_ref(), v, None, out.as_mut()),
+        (_, Some(t)) => multiply_sparse(&[t.as_ref()], v, None, out.as_mut()),
         (SamplesRef::Dense(m), None) => out = linalg::transpose_mul(m, v),
-        (SamplesRef::Sparse(s), None) => multiply_sparse(s.to_owned().transpose().as_ref(), v, None, out.as_mut()),
+        (SamplesRef::Sparse(s), None) => multiply_sparse(&[s.to_owned().transpose().as_ref()], v, None, out.as_mut()),
     }
     out
 }
@@ -76,7 +76,7 @@ fn gather<T: Scalar>(samples: SamplesRef<'_, T>, transpose: Option<&Csr<T>>, v: 
 /// out ← samples·h.
 pub(crate) fn multiply<T: Scalar>(samples: SamplesRef<'_, T>, h: MatRef<'_, T>, mut out: MatMut<'_, T>) {
     match samples {
-        SamplesRef::Sparse(s) => multiply_sparse(s, h, None, out),
+        SamplesRef::Sparse(s) => multiply_sparse(&[s], h, None, out),
         SamplesRef::Dense(m) => {
             out.fill(T::zero());
             linalg::add_mul(out, m, h, T::one());

@@ -1,4 +1,4 @@
-use super::sparse_product::multiply;
+use super::strips::Strips;
 use super::{Access, Operator};
 use crate::error::{Error, Result};
 use crate::kernel::pair::Meeting;
@@ -24,14 +24,15 @@ pub struct RankOne<T> {
 /// vanishes wherever S_ij does. Row normalisation keeps the form. Products cost nnz(S)·r + (n + m)·r instead of n·m·(d + r).
 pub struct SparseOperator<T> {
     rank_one: Option<RankOne<T>>,
-    sparse: Csr<T>,
-    transpose: Csr<T>,
+    sparse: Strips<T>,
+    transpose: Strips<T>,
     log_sums: Option<Vec<T>>,
 }
 
 impl<T: Scalar> SparseOperator<T> {
     /// α·βᵀ + C.
     pub fn new(rank_one: Option<RankOne<T>>, sparse: Csr<T>) -> Self {
+        let sparse = Strips::new(sparse);
         SparseOperator { rank_one, transpose: sparse.transpose(), sparse, log_sums: None }
     }
 
@@ -262,11 +263,9 @@ impl<T: Scalar> Operator<T> for SparseOperator<T> {
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         for (i, &row) in rows.iter().enumerate() {
-            let (stored, values) = self.sparse.as_ref().row(row);
             for (j, &col) in cols.iter().enumerate() {
-                let sparse = stored.binary_search(&(col as u32)).map_or(T::zero(), |at| values[at]);
                 let dense = self.rank_one.as_ref().map_or(T::zero(), |r| r.rows[row] * r.cols[col]);
-                out[(i, j)] = dense + sparse;
+                out[(i, j)] = dense + self.sparse.entry(row, col);
             }
         }
         Ok(())
@@ -278,13 +277,13 @@ impl<T: Scalar> Operator<T> for SparseOperator<T> {
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         let dense = self.rank_one.as_ref().map(|r| (&r.rows[..], &r.cols[..]));
-        multiply(self.sparse.as_ref(), v, dense, out);
+        self.sparse.multiply(v, dense, out);
         Ok(())
     }
 
     fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         let dense = self.rank_one.as_ref().map(|r| (&r.cols[..], &r.rows[..]));
-        multiply(self.transpose.as_ref(), u, dense, out);
+        self.transpose.multiply(u, dense, out);
         Ok(())
     }
 }

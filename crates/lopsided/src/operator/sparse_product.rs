@@ -9,12 +9,12 @@ use rayon::prelude::*;
 /// Rows of the result that are one piece of work.
 const ROWS: usize = 1024;
 
-/// out ← (C + α·βᵀ)·v; each row of the result is one thread's work.
+/// out ← (C + α·βᵀ)·v; each row of the result is one thread's work. C is the sum of its strips, which are taken one by one.
 ///
 /// Columns of v are taken up to 32 at a time and laid out by rows, so that an entry of C meets a few whole cache lines and
 /// the sums stay in registers.
 pub(super) fn multiply<T: Scalar>(
-    c: CsrRef<'_, T>,
+    strips: &[CsrRef<'_, T>],
     v: MatRef<'_, T>,
     rank_one: Option<(&[T], &[T])>,
     mut out: MatMut<'_, T>,
@@ -30,12 +30,12 @@ pub(super) fn multiply<T: Scalar>(
         let dense = dense.map(|(rows, sums)| (rows, sums.subcols(start, width)));
         let (v, out) = (v.subcols(start, width), out.rb_mut().subcols_mut(start, width));
         match width {
-            1 => multiply_columns::<T, 1>(c, v, dense, out),
-            2..=4 => multiply_columns::<T, 4>(c, v, dense, out),
-            5..=8 => multiply_columns::<T, 8>(c, v, dense, out),
-            9..=16 => multiply_columns::<T, 16>(c, v, dense, out),
-            17..=24 => multiply_columns::<T, 24>(c, v, dense, out),
-            _ => multiply_columns::<T, 32>(c, v, dense, out),
+            1 => multiply_columns::<T, 1>(strips, v, dense, out),
+            2..=4 => multiply_columns::<T, 4>(strips, v, dense, out),
+            5..=8 => multiply_columns::<T, 8>(strips, v, dense, out),
+            9..=16 => multiply_columns::<T, 16>(strips, v, dense, out),
+            17..=24 => multiply_columns::<T, 24>(strips, v, dense, out),
+            _ => multiply_columns::<T, 32>(strips, v, dense, out),
         }
         start += width;
     }
@@ -43,16 +43,18 @@ pub(super) fn multiply<T: Scalar>(
 
 /// The same for at most `W` columns.
 fn multiply_columns<T: Scalar, const W: usize>(
-    c: CsrRef<'_, T>,
+    strips: &[CsrRef<'_, T>],
     v: MatRef<'_, T>,
     dense: Option<(&[T], MatRef<'_, T>)>,
-    out: MatMut<'_, T>,
+    mut out: MatMut<'_, T>,
 ) {
     let v = by_rows::<T, W>(v);
     let dense = dense.map(|(rows, sums)| (rows, by_rows::<T, W>(sums)[0]));
-    out.par_row_chunks_mut(ROWS).enumerate().for_each(|(at, out)| {
-        Arch::new().dispatch(Piece { c, v: &v, dense, first: at * ROWS, out });
-    });
+    for (strip, &c) in strips.iter().enumerate() {
+        out.rb_mut().par_row_chunks_mut(ROWS).enumerate().for_each(|(at, out)| {
+            Arch::new().dispatch(Piece { c, v: &v, dense, adds: strip > 0, first: at * ROWS, out });
+        });
+    }
 }
 
 /// Some rows of the result.
@@ -60,6 +62,8 @@ struct Piece<'a, T, const W: usize> {
     c: CsrRef<'a, T>,
     v: &'a [[T; W]],
     dense: Option<(&'a [T], [T; W])>,
+    /// Whether the result is added to what is there, with the dense part.
+    adds: bool,
     first: usize,
     out: MatMut<'a, T>,
 }
@@ -72,7 +76,9 @@ impl<T: Scalar, const W: usize> WithSimd for Piece<'_, T, W> {
     fn with_simd<S: Simd>(mut self, _: S) {
         for i in 0..self.out.nrows() {
             let mut sum = [T::zero(); W];
-            if let Some((rows, sums)) = &self.dense {
+            if self.adds {
+                sum.iter_mut().zip(self.out.as_ref().row(i).iter()).for_each(|(sum, before)| *sum = *before);
+            } else if let Some((rows, sums)) = &self.dense {
                 let factor = rows[self.first + i];
                 (0..W).for_each(|k| sum[k] = factor * sums[k]);
             }
