@@ -57,10 +57,13 @@ def values(folder, rows, width=20):
 
 
 def graph(folder, nodes, degree=10, seed=0):
-    """Links from each of a few groups to the next, so that as many singular values stand out whatever the size."""
+    """Links from each of a few groups to the next, as many into every node as out of it: nodes that few links lead to would stand out
+    in the SNE kernel, and there are more of them in larger graphs."""
     rng = np.random.default_rng(seed)
-    sources = np.repeat(np.arange(nodes), degree)
-    targets = rng.integers(nodes // CLUSTERS, size=len(sources)) * CLUSTERS + (sources + 1) % CLUSTERS
+    own, members = np.arange(nodes), nodes // CLUSTERS
+    sources = np.repeat(own, degree)
+    drawn = [rng.permutation(members)[own // CLUSTERS % members] for _ in range(degree)]
+    targets = (np.stack(drawn, axis=1) * CLUSTERS + (own[:, None] + 1) % CLUSTERS).ravel()
     text = "".join(f"{s},{t}\n" for s, t in zip(sources.tolist(), targets.tolist()))
     (folder / "edges.csv").write_text("source,target\n" + text)
     lines = "".join(f"{i},{i % CLUSTERS}\n" for i in range(nodes))

@@ -143,6 +143,25 @@ impl<T: Scalar> Csr<T> {
         (&self.indices[range.clone()], &mut self.values[range])
     }
 
+    /// Changes the values of all rows in place, in parallel; `row` gets a row's number, columns and values.
+    pub(crate) fn update_rows(&mut self, row: impl Fn(usize, &[u32], &mut [T]) + Sync) {
+        const CHUNK: usize = 1024;
+        let (indptr, indices) = (&self.indptr, &self.indices);
+        let mut rest = &mut self.values[..];
+        let mut chunks = Vec::new();
+        for first in (0..indptr.len() - 1).step_by(CHUNK) {
+            let rows = first..(first + CHUNK).min(indptr.len() - 1);
+            let chunk = rest.split_off_mut(..indptr[rows.end] - indptr[first]).unwrap_or_default();
+            chunks.push((rows, chunk));
+        }
+        chunks.into_par_iter().for_each(|(rows, mut chunk)| {
+            for i in rows {
+                let cols = &indices[indptr[i]..indptr[i + 1]];
+                row(i, cols, chunk.split_off_mut(..cols.len()).unwrap_or_default());
+            }
+        });
+    }
+
     /// The transposed matrix.
     pub fn transpose(&self) -> Self {
         Csr::transpose_of_rows(&[self.as_ref()], 0..self.nrows())

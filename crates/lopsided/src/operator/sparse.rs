@@ -100,11 +100,10 @@ impl<T: Scalar> Exponents<T> {
     }
 
     fn plain(mut self) -> SparseOperator<T> {
-        for i in 0..self.met.nrows() {
+        self.met.update_rows(|i, cols, vals| {
             let row = self.rows[i];
-            let (cols, vals) = self.met.row_mut(i);
             cols.iter().zip(vals).for_each(|(&j, v)| *v = difference(row + self.cols[j as usize], *v));
-        }
+        });
         let exp = |values: &[T]| values.iter().map(|v| v.exp()).collect();
         let rank_one = RankOne { rows: exp(&self.rows), cols: exp(&self.cols) };
         SparseOperator::new(Some(rank_one), self.met)
@@ -117,22 +116,20 @@ impl<T: Scalar> Exponents<T> {
         let base: T = shifted.iter().map(|s| s.exp()).sum();
         // log_sums of the caller include the row's exponent, as the tile operator's do.
         let log_sums = log_sums.unwrap_or_else(|| {
-            (0..self.met.nrows()).map(|i| self.rows[i] + top + self.log_row_sum(i, &shifted, base)).collect()
+            let log_sum = |i: usize| self.rows[i] + top + self.log_row_sum(i, &shifted, base);
+            (0..self.met.nrows()).into_par_iter().map(log_sum).collect()
         });
         let offsets: Vec<T> = log_sums.iter().zip(&self.rows).map(|(&l, &row)| row + top - l).collect();
         if offsets.iter().any(|&o| o.as_f64() > CANCELLATION) {
             self.store_cancelling_rows(&offsets, &shifted);
         }
-        let mut rows = Vec::with_capacity(offsets.len());
-        for (i, &offset) in offsets.iter().enumerate() {
-            if offset.as_f64() > CANCELLATION {
-                rows.push(T::zero());
-                continue;
+        let is_stored = |offset: &T| offset.as_f64() > CANCELLATION;
+        self.met.update_rows(|i, cols, vals| {
+            if !is_stored(&offsets[i]) {
+                cols.iter().zip(vals).for_each(|(&j, v)| *v = difference(offsets[i] + shifted[j as usize], *v));
             }
-            let (cols, vals) = self.met.row_mut(i);
-            cols.iter().zip(vals).for_each(|(&j, v)| *v = difference(offset + shifted[j as usize], *v));
-            rows.push(offset.exp());
-        }
+        });
+        let rows = offsets.iter().map(|offset| if is_stored(offset) { T::zero() } else { offset.exp() }).collect();
         let cols = shifted.iter().map(|s| s.exp()).collect();
         let mut operator = SparseOperator::new(Some(RankOne { rows, cols }), self.met);
         operator.log_sums = Some(log_sums);
