@@ -56,14 +56,18 @@ def values(folder, rows, width=20):
     labelled(folder, y)
 
 
-def graph(folder, nodes, degree=10, seed=0):
-    """Links from each of a few groups to the next, as many into every node as out of it: nodes that few links lead to would stand out
-    in the SNE kernel, and there are more of them in larger graphs."""
+def graph(folder, nodes, degree=10, leaving=None, seed=0):
+    """Links from each of a few groups to the next, all of them or so many of each node, the others within the group.
+
+    As many lead into every node as out of it: nodes that few links lead to would stand out in the SNE kernel, and larger graphs would
+    have more of them.
+    """
     rng = np.random.default_rng(seed)
     own, members = np.arange(nodes), nodes // CLUSTERS
     sources = np.repeat(own, degree)
     drawn = [rng.permutation(members)[own // CLUSTERS % members] for _ in range(degree)]
-    targets = (np.stack(drawn, axis=1) * CLUSTERS + (own[:, None] + 1) % CLUSTERS).ravel()
+    further = np.arange(degree) < (degree if leaving is None else leaving)
+    targets = (np.stack(drawn, axis=1) * CLUSTERS + (own[:, None] + further) % CLUSTERS).ravel()
     text = "".join(f"{s},{t}\n" for s, t in zip(sources.tolist(), targets.tolist()))
     (folder / "edges.csv").write_text("source,target\n" + text)
     lines = "".join(f"{i},{i % CLUSTERS}\n" for i in range(nodes))
@@ -99,9 +103,9 @@ def counts(folder, rows, columns):
 
 # Commands
 
-def embed(*more):
+def embed(*more, leaving=None):
     def words(folder, size):
-        graph(folder, size)
+        graph(folder, size, leaving=leaving)
         return ["embed", folder / "edges.csv", "--rank", CLUSTERS, *more, "--rows-out", folder / "rows.npy"]
     return words
 
@@ -216,7 +220,7 @@ CURVES = [
     Curve("graph-links", "kernel SVD of a graph of 20 000 nodes, SNE", "links", spread(40_000, 1_280_000, 6), spread(40_000, 320_000, 4), embed_links, 2, 2,
           "pairs that share a neighbour grow like the square of the degree"),
     Curve("graph-katz", "kernel SVD of a graph, Katz", "nodes, 10 links each", LINEAR, FEW, embed("--kernel", "katz"), 1, 1, "products with the links"),
-    Curve("graph-ppr", "kernel SVD of a graph, PageRank", "nodes, 10 links each", LINEAR, FEW, embed("--kernel", "ppr"), 1, 1, "products with the links"),
+    Curve("graph-ppr", "kernel SVD of a graph, PageRank", "nodes, 10 links each", LINEAR, FEW, embed("--kernel", "ppr", leaving=1), 1, 1, "products with the links"),
     Curve("graph-predictor", "fit kernel-svd on a graph", "nodes, 10 links each", LINEAR, FEW, fit_graph, 1, 1, "as the embedding"),
     Curve("samples-tiles", "kernel SVD of samples in tiles, RBF", "rows and columns", SQUARE, FEWER, embed_samples("--operator", "tiles"), 2, 1,
           "n·m kernel values a pass, never stored"),

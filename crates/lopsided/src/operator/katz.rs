@@ -1,4 +1,4 @@
-use super::sparse_product::multiply as multiply_sparse;
+use super::strips::Strips;
 use super::{Access, Operator};
 use crate::error::{Error, Result};
 use crate::samples::{Csr, SamplesRef};
@@ -21,8 +21,8 @@ const TERMS: usize = 20_000;
 /// O(nnz(A)·r) per term for r vectors; log(ε) / log(β·ρ) terms, about 52 in double precision with the default β.
 pub struct Katz<T> {
     /// βA.
-    scaled: Csr<T>,
-    transpose: Csr<T>,
+    scaled: Strips<T>,
+    transpose: Strips<T>,
     beta: f64,
 }
 
@@ -58,7 +58,8 @@ impl<T: Scalar> Katz<T> {
             return Err(Error::param("beta", beta, format!("above 0 and below 1 / spectral radius = {most:.4}")));
         }
         a.values_mut().iter_mut().for_each(|v| *v *= T::of(beta));
-        Ok(Katz { transpose: a.transpose(), scaled: a, beta })
+        let scaled = Strips::new(a);
+        Ok(Katz { transpose: scaled.transpose(), scaled, beta })
     }
 
     /// The weight of a path of length one; a path of length k weighs β^k.
@@ -67,17 +68,17 @@ impl<T: Scalar> Katz<T> {
     }
 
     /// out ← Σ_{k ≥ 1} M^k·v, a few columns at a time, which then stay in the cache.
-    fn series(&self, m: &Csr<T>, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+    fn series(&self, m: &Strips<T>, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         const WIDTH: usize = 32;
         let parts = out.par_col_chunks_mut(WIDTH).zip(v.par_col_chunks(WIDTH));
         parts.map(|(out, v)| self.series_of_few(m, v, out)).collect()
     }
 
-    fn series_of_few(&self, m: &Csr<T>, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
+    fn series_of_few(&self, m: &Strips<T>, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         out.fill(T::zero());
         let (mut term, mut next) = (v.to_owned(), Mat::zeros(v.nrows(), v.ncols()));
         for _ in 0..TERMS {
-            multiply_sparse(&[m.as_ref()], term.as_ref(), None, next.as_mut());
+            m.multiply(term.as_ref(), None, next.as_mut());
             for (sum, column) in out.as_mut().col_iter_mut().zip(next.col_iter()) {
                 sum.iter_mut().zip(column.iter()).for_each(|(s, t)| *s += *t);
             }

@@ -16,7 +16,7 @@ pub(super) struct Strips<T> {
 /// Columns that a strip should have: rows of a few values for each fit a cache of a few megabytes.
 const COLUMNS: usize = 1 << 16;
 /// Entries that a row should have in a strip, or coming back to it costs more than is gained.
-const ENTRIES: usize = 8;
+const ENTRIES: usize = 4;
 
 /// Columns of the strips of a matrix.
 fn width(nrows: usize, ncols: usize, nnz: usize) -> usize {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn only_wide_matrices_with_full_rows_are_cut() {
-        assert_eq!(width(1000, 1 << 20, 1000 * 16), 1 << 19);
+        assert_eq!(width(1000, 1 << 20, 1000 * 8), 1 << 19);
         assert_eq!(width(1000, 1 << 20, 1000 * 400), 1 << 16);
         assert_eq!((width(1000, 1 << 20, 1000), width(1000, 1 << 16, 1 << 24), width(0, 0, 0)), (1 << 20, 1 << 16, 1));
     }
