@@ -4,7 +4,8 @@
     benchsuite/suite.py [--full] [--only JOB … [--keep]] [--rounds N] [--threads N] [--out FOLDER]
 
 Accuracy is compared first: where it does not agree, no ratio is given. Writes raw.csv, summary.md and ratios.svg. Peers come
-from requirements.txt (`make bench` installs them into an environment of their own).
+from requirements.txt (`make bench` installs them into an environment of their own); falkon is not among them, as the package index
+has no release of it.
 """
 import argparse
 import csv

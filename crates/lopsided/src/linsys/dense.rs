@@ -12,8 +12,8 @@ const SPARSE: usize = 2000;
 /// The residual they must reach.
 const REFINED: f64 = 1e-13;
 
-/// For a symmetric K the factors are those of g·I + K_c. Else b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric system of half the size, definite where penalty·σ₁ < 1. Two steps of
-/// refinement on M itself make up for the product.
+/// b = (y − K_cᵀ·a)/g leaves (g²I − K_c·K_cᵀ)·a = g·y − K_c·y, a symmetric system of half the size, definite where
+/// penalty·σ₁ < 1. Two steps of refinement on M itself make up for the product. For a symmetric K the system is g·I + K_c.
 pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
     let made;
     let k = if let Some(k) = problem.stored {

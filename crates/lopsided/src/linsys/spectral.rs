@@ -24,7 +24,7 @@ pub struct Spectral {
 }
 
 impl Spectral {
-    /// All singular values of K_c.
+    /// All singular values of K_c; `symmetric` says whether it equals its transpose.
     ///
     /// # Errors
     /// [`Error::NotFinite`] in disguise as [`Error::Singular`] when K has NaN or infinity.
