@@ -24,6 +24,10 @@ pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
         if fields.get(0).is_empty() {
             return Err(lines.error("a node id is empty"));
         }
+        if fields.get(1).is_empty() {
+            let id = fields.get(0);
+            return Err(lines.error(format!("the label of `{id}` is empty; leave the line out where it is not known")));
+        }
         pairs.push((fields.get(0).to_owned(), fields.get(1).to_owned()));
     }
     if has_header(&pairs) {
@@ -90,6 +94,16 @@ mod tests {
         let (_dir, path) = scratch("l.csv", "node,label\n0,1\n2\n");
         let error = read_labels(&path).unwrap_err().to_string();
         assert!(error.ends_with("l.csv:3: 1 columns; a node and its label are expected"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_label_is_no_class() {
+        let (_dir, path) = scratch("l.csv", "node,label\n0,x\n1,\n");
+        let error = read_labels(&path).unwrap_err().to_string();
+        assert!(
+            error.ends_with("l.csv:3: the label of `1` is empty; leave the line out where it is not known"),
+            "{error}"
+        );
     }
 
     #[test]
