@@ -1,4 +1,5 @@
 """What the scripts of this folder share."""
+import csv
 import json
 import os
 import subprocess
@@ -69,6 +70,17 @@ def measured(command, threads, limit=None, codes=(0,), stdin=None):
     if process.returncode not in codes:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{error[-2000:]}")
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out
+
+
+def earlier(path, key, kinds):
+    """Rows of a table that an earlier run wrote, by one of its columns; `kinds` turns the text of others into what it was."""
+    if not path.exists():
+        sys.exit(f"{path} is not there: --keep needs the folder of an earlier run as --out")
+    found = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row[key], []).append({**row, **{name: kind(row[name]) for name, kind in kinds.items()}})
+    return found
 
 
 def publish(lines, out):

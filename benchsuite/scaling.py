@@ -17,7 +17,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from common import TARGET, WORK, TooSlow, build, measured, numpy
+from common import TARGET, WORK, TooSlow, build, earlier, measured, numpy
 
 np = numpy()
 # How much larger than theory a fitted power may be: caches, start-up and other programs bend curves by as much.
@@ -61,16 +61,6 @@ def measure(curve, options):
             break
         print(f"{curve.name}: {size} {of(rows[-1], 'time'):.3f} s {rows[-1]['peak_mb']:.0f} MB", file=sys.stderr, flush=True)
     return rows
-
-
-def earlier(options):
-    """Rows of an earlier run in the folder, by curve."""
-    found = {}
-    with open(options.out / "scaling.csv", newline="") as file:
-        for row in csv.DictReader(file):
-            numbers = {name: float(row[name]) for name in COLUMNS[3:]}
-            found.setdefault(row["curve"], []).append({**row, **numbers, "size": int(row["size"])})
-    return found
 
 
 def upper_half(rows):
@@ -168,7 +158,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes, under five minutes")
     parser.add_argument("--only", nargs="+", metavar="CURVE", help="these curves, or those whose names begin so")
-    parser.add_argument("--keep", action="store_true", help="with --only: take the other curves from the run in the folder")
+    parser.add_argument("--keep", action="store_true", help="with --only: take the other curves from the run in the folder, made with the same limit")
     parser.add_argument("--limit", type=float, default=60, help="seconds after which a point, and its curve, is given up")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--program", type=Path, help="a built program to measure in place of a new release build")
@@ -180,7 +170,8 @@ def main():
         options.program = TARGET / "lopsided"
     from curves import CURVES
 
-    kept = earlier(options) if options.keep else {}
+    numbers = {"size": int, **dict.fromkeys(COLUMNS[3:], float)}
+    kept = earlier(options.out / "scaling.csv", "curve", numbers) if options.keep else {}
     curves, lines = [], []
     for curve in CURVES:
         wanted = not options.only or any(curve.name.startswith(name) for name in options.only)

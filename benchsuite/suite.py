@@ -17,7 +17,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from common import TARGET, WORK, build, measured
+from common import TARGET, WORK, build, earlier, measured
 
 HERE = Path(__file__).resolve().parent
 THREADS = os.cpu_count()
@@ -78,16 +78,6 @@ def run(job, rounds):
                 seconds, peak, agrees, note = float("nan"), float("nan"), False, "the peer failed"
             rows.append({"job": job.name, "who": label, "turn": turn, "seconds": seconds, "peak_mb": peak, "agrees": agrees, "note": note})
     return rows
-
-
-def earlier(folder):
-    """Rows of the run in the folder, by job."""
-    found = {}
-    with open(folder / "raw.csv", newline="") as file:
-        for row in csv.DictReader(file):
-            numbers = {"turn": int(row["turn"]), "seconds": float(row["seconds"]), "peak_mb": float(row["peak_mb"])}
-            found.setdefault(row["job"], []).append({**row, **numbers, "agrees": row["agrees"] == "True"})
-    return found
 
 
 def summary(job, rows):
@@ -170,7 +160,8 @@ def main():
     build()
     from jobs import JOBS
 
-    kept = earlier(options.out) if options.keep else {}
+    kinds = {"turn": int, "seconds": float, "peak_mb": float, "agrees": "True".__eq__}
+    kept = earlier(options.out / "raw.csv", "job", kinds) if options.keep else {}
     rows, lines, skipped = [], [], []
     for job in JOBS:
         wanted = job.name in options.only if options.only else options.full or not job.full

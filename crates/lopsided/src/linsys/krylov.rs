@@ -16,7 +16,8 @@ const GROWTH: f64 = 1.3;
 ///
 /// U and V start with an orthonormal basis of y_c; K_c·V_j adds a block to U, K_cᵀ·U_j one to V. With H = Uᵀ·K_c·V, a = U·p and
 /// b = V·q the system becomes the small one of H, whatever the penalty, and its residual is what the last blocks send out of the
-/// spaces: next_u·q_last and next_v·p_last. For a symmetric K both spaces are one. Few blocks suffice where the singular values of K_c above 1/penalty are few.
+/// spaces: next_u·q_last and next_v·p_last. Few blocks suffice where the singular values of K_c above 1/penalty are few. For a
+/// symmetric K both spaces are one.
 pub(super) struct Krylov {
     left: Basis,
     /// None for a symmetric K, where it is the left one.
@@ -144,10 +145,8 @@ impl Krylov {
         let lines = self.right.as_mut().map(|right| right.take_image(down, drop)).transpose()?;
         self.h.resize_with(rows, cols, |_, _| 0.0);
         self.h.as_mut().subcols_mut(cols - last_col, last_col).copy_from(&columns);
-        self.h
-            .as_mut()
-            .subrows_mut(rows - last_row, last_row)
-            .copy_from(lines.as_ref().unwrap_or(&columns).transpose());
+        let lines = lines.as_ref().unwrap_or(&columns);
+        self.h.as_mut().subrows_mut(rows - last_row, last_row).copy_from(lines.transpose());
         self.steps += 1;
         Ok(())
     }

@@ -138,7 +138,8 @@ impl Iteration {
         Ok(spectral.extremes(problem.g).0 * ratios.map(|(left, taken)| left / taken).fold(0.0, f64::max))
     }
 
-    /// From the triplets where they reach below g, from the iteration where they do not. For a symmetric K that is no bound.
+    /// From the triplets where they reach below g, from the iteration where they do not, and for a symmetric K, where g − σ need
+    /// not be an eigenvalue.
     fn condition(&self, problem: &Problem<'_>, spectral: &Spectral) -> f64 {
         let g = problem.g;
         let (largest, smallest) = spectral.extremes(g);

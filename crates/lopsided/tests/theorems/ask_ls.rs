@@ -116,9 +116,16 @@ proptest! {
         });
         let rhs = Mat::from_fn(n + 1, 2, |i, c| if i < n { y[(i, c)] } else { 0.0 });
         let x = ls_svm.partial_piv_lu().solve(&rhs);
+        let of = |route, symmetric| {
+            solve(CoupledSystem { penalty, route, symmetric, ..Default::default() }, &k, &y).unwrap()
+        };
         for (symmetric, route) in [true, false].into_iter().flat_map(|s| ROUTES.map(|route| (s, route))) {
-            let found = solve(CoupledSystem { penalty, route, symmetric, ..Default::default() }, &k, &y).unwrap();
-            prop_assume!(found.report.condition < 1e4);
+            let exact = of(Route::Svd, symmetric).report.condition;
+            prop_assume!(exact < 1e6);
+            if route != Route::Svd && exact > 1e4 {
+                continue;
+            }
+            let found = of(route, symmetric);
             prop_assert!(found.report.warnings.is_empty(), "{route:?}: {:?}", found.report);
             let near = 1e-8 * (1.0 + found.a.norm_max());
             prop_assert!((&found.a - &found.b).norm_max() < near, "{route:?}");
