@@ -50,7 +50,7 @@ class KernelBiclustering(Estimator):
     solver : str, default="auto"
         A name of `lopsided.solvers()`.
     tol : float, default=None
-        Largest residual, relative to the first singular value, that counts as converged; 1e-6.
+        Largest residual of a triplet, relative to its own singular value, that counts as converged; 1e-6.
     sampler : str, default=None
         How a Nyström solver chooses landmarks, a name of `lopsided.samplers()`.
     rows_sample, cols_sample : int, default=None

@@ -40,7 +40,7 @@ pub(crate) fn fit<T: Scalar>(mut settings: Settings, data: Dataset<T>, run: &Run
     let functions = approximation.basis.fit(&at, x.as_ref(), run)?;
     params.insert("rank".into(), functions.count().into());
     let variances = mean_squares(&functions, x.as_ref(), run)?;
-    Ok(KernelPcaModel { functions, variances, params, n_train: x.count() })
+    Ok(KernelPcaModel { functions, variances, params, n_train: x.count(), solved: None })
 }
 
 /// The kernel with its gamma.

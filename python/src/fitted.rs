@@ -44,13 +44,14 @@ impl<T: Scalar + Element> Fitted<T> {
         match self {
             Fitted::Embedding(svd) | Fitted::Clusters(svd, _) => json!({
                 "kernel": svd.kernel, "scaling": svd.scaling, "operator": svd.operator, "centered": svd.is_centered(),
-                "size": svd.size(), "solve": svd.report(), "converged": svd.report().converged,
+                "size": svd.size(), "solve": svd.report(), "converged": svd.report().converged(),
                 "warnings": svd.report().notes,
                 "seconds_in_operator": svd.report().seconds_in_operator,
             }),
-            Fitted::Components(model) => {
-                json!({ "params": model.params, "n_train": model.n_train, "converged": true, "warnings": [] })
-            }
+            Fitted::Components(model) => json!({
+                "params": model.params, "n_train": model.n_train, "converged": model.converged(),
+                "warnings": model.warnings(),
+            }),
             Fitted::Predictor(model) => json!(model.report()),
         }
     }

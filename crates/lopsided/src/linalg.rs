@@ -268,9 +268,22 @@ pub(crate) struct ThinSvd<T> {
     pub(crate) v: Mat<T>,
 }
 
+/// Entries up to which matrices of single precision are decomposed in double: in single the vectors of short ones can be off
+/// by a thousand roundings.
+const WIDENED: usize = 1 << 20;
+
 /// Thin SVD on this thread alone; `None` when the entries are not finite.
 pub(crate) fn thin_svd<T: Scalar>(a: MatRef<'_, T>) -> Option<ThinSvd<T>> {
     let (n, m) = a.shape();
+    if T::BYTES < f64::BYTES && n * m <= WIDENED {
+        let wide = thin_svd(Mat::from_fn(n, m, |i, j| a[(i, j)].as_f64()).as_ref())?;
+        let narrow = |w: &Mat<f64>| Mat::from_fn(w.nrows(), w.ncols(), |i, j| T::of(w[(i, j)]));
+        return Some(ThinSvd {
+            u: narrow(&wide.u),
+            sigma: wide.sigma.into_iter().map(T::of).collect(),
+            v: narrow(&wide.v),
+        });
+    }
     let k = n.min(m);
     let mut out = ThinSvd { u: Mat::zeros(n, k), sigma: vec![T::zero(); k], v: Mat::zeros(m, k) };
     if k == 0 {

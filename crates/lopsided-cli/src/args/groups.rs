@@ -166,7 +166,7 @@ pub(crate) struct SolverArgs {
     /// Solver; `lopsided list solvers` shows all.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) solver: String,
-    /// Largest residual, relative to the first singular value, that counts as converged. Default: 1e-6.
+    /// Largest residual of a triplet, relative to its own singular value, that counts as converged. Default: 1e-6.
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub(crate) tol: Option<f64>,
     /// Vectors multiplied at once by an iterative solver.

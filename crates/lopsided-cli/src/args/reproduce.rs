@@ -28,11 +28,11 @@ pub(crate) struct ReproduceArgs {
     /// Parts of the training part for cross-validation.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) folds: usize,
-    /// Bandwidths, in multiples of KSVD's rule. Default: 2,5,10 to choose from; 1,0.5, each on its own, for ksvd-4 and
-    /// ksvd-6.
+    /// Bandwidths, in multiples of KSVD's rule. Default: 2,5,10 to choose from, for ksvd-1 and ksvd-5 also 20; 1,0.5, each on
+    /// its own, for ksvd-4 and ksvd-6.
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     pub(crate) gamma_factors: Vec<f64>,
-    /// Solver; by default exact up to 4000 nodes, a few passes of randomized beyond.
+    /// Solver of the features; by default auto, to a residual of 1e-4 of each singular value.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
     /// Most rows to learn from in a table of ksvd-3 (default: 500) and nkm-1 (default: 2500); of larger tables a random part is
@@ -65,7 +65,7 @@ pub(crate) struct ReproduceArgs {
     /// ksvd-4, ksvd-6: most seconds for all attempts of one method.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub(crate) limit: f64,
-    /// ksvd-4, ksvd-6: folder for the figures 4 and 5, as CSV and SVG, which are not computed without it; nkm-1: folder for the
+    /// ksvd-1: folder for the scores by number of components, as CSV and SVG; ksvd-4, ksvd-6: for the figures 4 and 5, as CSV and SVG, which are not computed without it; nkm-1: folder for the
     /// figures; ksvd-7: folder to keep the made table in, which is removed without it.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -158,7 +158,7 @@ impl Summary {
             nmi: scores.map(|s| s.0),
             ari: scores.map(|s| s.1),
             coherence: 0.0,
-            converged: report.converged,
+            converged: report.converged(),
             seconds: 0.0,
             peak_bytes: memory::peak_bytes(),
             precision: T::NAME,

@@ -213,7 +213,7 @@ fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {
         solver: report.solver.clone(),
         singular_values: model.singular_values().to_vec(),
         residual: report.residual(),
-        converged: report.converged,
+        converged: report.converged(),
         bytes: size,
         head: head(archive, &model)?,
     })

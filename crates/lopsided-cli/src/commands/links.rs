@@ -65,7 +65,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         let held = HeldOut::split(&graph, args.test_share, context.run.seed.wrapping_add(trial as u64))?;
         let (left, right) = both(&held.graph, &machine, args, context)?;
         held_out = held.links.len();
-        converged &= left.report.converged && right.report.converged;
+        converged &= left.report.converged() && right.report.converged();
         linear.push(scored(&held, &left, args)?);
         kernel.push(scored(&held, &right, args)?);
     }

@@ -81,8 +81,8 @@ impl<T: Scalar> Patch<T> {
         ratio(error * error, self.entries.norm_l2().as_f64().powi(2))
     }
 
-    /// Residuals of the triplets, as [`Svd::residuals`], estimated from the rows and columns of the patch.
-    pub(super) fn residuals(&self, g: &dyn Operator<T>, svd: &Svd<T>) -> Result<Vec<f64>> {
+    /// max(‖G v − σ u‖, ‖Gᵀu − σ v‖) of the triplets, estimated from the rows and columns of the patch.
+    pub(super) fn residual_lengths(&self, g: &dyn Operator<T>, svd: &Svd<T>) -> Result<Vec<f64>> {
         let mut gv = Mat::zeros(self.rows.len(), svd.sigma.len());
         Submatrix::new(g, Some(&self.rows), None).apply(svd.v.as_ref(), gv.as_mut())?;
         let left = svd.distances(gv.as_ref(), select(&svd.u, &self.rows).as_ref());
@@ -90,8 +90,7 @@ impl<T: Scalar> Patch<T> {
         Submatrix::new(g, None, Some(&self.cols)).apply_transpose(svd.u.as_ref(), gu.as_mut())?;
         let right = svd.distances(gu.as_ref(), select(&svd.v, &self.cols).as_ref());
         let (n, m) = self.shares(g);
-        let largest = svd.sigma.first().map_or(1.0, |s| s.as_f64());
-        Ok(left.iter().zip(&right).map(|(l, r)| (l * n).max(r * m) / largest).collect())
+        Ok(left.iter().zip(&right).map(|(l, r)| (l * n).max(r * m)).collect())
     }
 
     /// √(n/rows) and √(m/cols): how much longer a vector is than its part in the patch.

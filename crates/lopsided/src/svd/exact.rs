@@ -1,3 +1,4 @@
+use super::gate::Goal;
 use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -9,7 +10,7 @@ use std::time::Instant;
 /// Stores G and decomposes it completely.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact {
-    /// Largest residual that counts as converged.
+    /// Largest residual relative to a triplet's own σ that counts as converged.
     pub tol: f64,
 }
 
@@ -32,7 +33,9 @@ impl<T: Scalar> SvdSolver<T> for Exact {
             seconds_in_ortho: start.elapsed().as_secs_f64(),
             ..SolveReport::default()
         };
-        Svd { u: svd.u, sigma: svd.sigma, v: svd.v, extension: None, report }.finish(g, rank, self.tol)
+        let beyond = svd.sigma[rank..].to_vec();
+        let goal = Goal { tol: self.tol, complete: true };
+        Svd { u: svd.u, sigma: svd.sigma, v: svd.v, extension: None, report }.finish(g, rank, goal, (&beyond, true))
     }
 
     fn plan(&self, n: usize, m: usize, _rank: usize) -> SolverPlan {

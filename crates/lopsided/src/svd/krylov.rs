@@ -1,4 +1,5 @@
 use super::exact::not_finite;
+use super::gate::{Goal, rounding};
 use super::{Run, SolveReport, Svd};
 use crate::error::Result;
 use crate::linalg::{self, Orthonormal, ThinSvd};
@@ -40,7 +41,9 @@ pub(super) struct Krylov<'a, T: Scalar> {
 /// Ritz values with the residual of each.
 pub(super) struct Ritz<T> {
     small: ThinSvd<T>,
-    pub(super) residuals: Vec<f64>,
+    residuals: Vec<f64>,
+    /// The length that rounding alone can give to a residual.
+    rounding: f64,
 }
 
 impl<T: Scalar> Ritz<T> {
@@ -48,15 +51,16 @@ impl<T: Scalar> Ritz<T> {
         &self.small.sigma
     }
 
-    /// True when the first `rank` triplets, or all there are, have residuals of at most tol·σ₁.
+    /// True when the first `rank` triplets have residuals of at most tol·σ each, or such as rounding leaves.
     pub(super) fn converged(&self, rank: usize, tol: f64) -> bool {
-        self.residuals.len() >= rank && self.residual(rank) <= tol
+        let small = |(residual, s): (&f64, &T)| *residual <= self.rounding.max(tol * s.as_f64());
+        self.residuals.len() >= rank && self.residuals.iter().zip(self.sigma()).take(rank).all(small)
     }
 
-    /// Largest residual of the first `rank` triplets relative to σ₁.
+    /// Largest residual of the first `rank` triplets relative to their own σ.
     pub(super) fn residual(&self, rank: usize) -> f64 {
-        let largest = self.sigma().first().map_or(1.0, |s| s.as_f64()).max(f64::MIN_POSITIVE);
-        self.residuals.iter().take(rank).fold(0.0, |a: f64, r| a.max(*r)) / largest
+        let own = |(residual, s): (&f64, &T)| residual / s.as_f64().max(f64::MIN_POSITIVE);
+        self.residuals.iter().zip(self.sigma()).take(rank).map(own).fold(0.0, f64::max)
     }
 }
 
@@ -154,7 +158,7 @@ impl<'a, T: Scalar> Krylov<'a, T> {
 
     /// Lengths not to be told from rounding.
     fn negligible(&self) -> f64 {
-        4.0 * T::eps() * ((self.g.nrows() + self.g.ncols()) as f64).sqrt() * self.scale
+        rounding::<T>(self.g.nrows(), self.g.ncols(), self.scale)
     }
 
     /// Singular values of B and the residual each has as a singular value of G.
@@ -163,7 +167,8 @@ impl<'a, T: Scalar> Krylov<'a, T> {
         let small = linalg::thin_svd(self.b.as_ref().submatrix(0, 0, rows, cols)).ok_or_else(not_finite)?;
         let tail = small.u.subrows(rows - self.last, self.last);
         let residuals = linalg::column_norms((&self.coupling * tail).as_ref());
-        Ok(Ritz { small, residuals })
+        let largest = small.sigma.first().map_or(0.0, |s| s.as_f64());
+        Ok(Ritz { small, residuals, rounding: rounding::<T>(self.g.nrows(), self.g.ncols(), largest) })
     }
 
     /// Reports how far the first `rank` triplets are.
@@ -200,11 +205,13 @@ impl<'a, T: Scalar> Krylov<'a, T> {
         (u, v)
     }
 
-    /// The leading triplets; the bases are given up.
-    pub(super) fn into_svd(self, ritz: &Ritz<T>, rank: usize) -> Svd<T> {
+    /// The leading triplets, through the gate; the bases are given up.
+    pub(super) fn finished(self, ritz: &Ritz<T>, rank: usize, tol: f64) -> Result<Svd<T>> {
         let count = rank.min(ritz.sigma().len());
         let (u, v) = self.vectors(ritz, count);
-        Svd { u, sigma: ritz.sigma()[..count].to_vec(), v, extension: None, report: self.report }
+        let g = self.g;
+        let svd = Svd { u, sigma: ritz.sigma()[..count].to_vec(), v, extension: None, report: self.report };
+        svd.finish(g, rank, Goal { tol, complete: true }, (&ritz.sigma()[count..], false))
     }
 }
 
@@ -217,8 +224,9 @@ pub(crate) fn orthogonalize<T: Scalar>(
     mut y: Mat<T>,
     drop: f64,
 ) -> Result<(Mat<T>, Mat<T>, Mat<T>)> {
-    /// A direction that keeps this share of its length is orthogonal to the basis up to 100 roundings.
-    const KEPT: f64 = 0.01;
+    /// A direction that loses more than half of its length must be orthogonalised twice: the basis' own errors would grow
+    /// by the quotient in every step, and flat spectra have hundreds of such steps.
+    const KEPT: f64 = 0.5;
     let width = y.ncols();
     let before = linalg::column_norms(y.as_ref()).into_iter().fold(0.0, f64::max);
     let mut h = project_out(basis, &mut y);

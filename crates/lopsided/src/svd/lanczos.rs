@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 ///
 /// Where entries are evaluated in every product, a block of vectors costs little more than one: the block is a little wider
 /// than the rank, and at most 64. Narrow blocks need fewer products: where a product costs the same for every vector (sparse
-/// and factored matrices) the block has 4 vectors, and 8 where entries are read from memory. The bases start small and grow
+/// and factored matrices) the block has 4 vectors, more at ranks above 64, and 8 where entries are read from memory. The bases start small and grow
 /// with every restart. For the crowds of nearly equal values that graph kernels have the block becomes wide after three
 /// restarts, with entries in memory already at the first one if it finds the residual above √tol.
 ///
@@ -22,7 +22,7 @@ use crate::scalar::Scalar;
 /// O((n + m)·basis), with a basis of at most 12·(rank + 4) vectors, less for matrices of millions of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanczos {
-    /// Largest residual relative to σ₁.
+    /// Largest residual relative to a triplet's own σ.
     pub tol: f64,
     /// Vectors in a block; 0: chosen from the rank.
     pub block: usize,
@@ -44,7 +44,7 @@ impl Lanczos {
     /// Vectors in a block, by what a product costs.
     fn block(&self, most: usize, rank: usize, access: Access) -> usize {
         let automatic = match access {
-            Access::Products => NARROW,
+            Access::Products => NARROW.max(rank / LONG).min(wide(rank)),
             Access::Stored => FREE.min(wide(rank)),
             Access::Entries | Access::Blocks => wide(rank),
         };
@@ -71,6 +71,9 @@ const CROWDED: u64 = 3;
 
 /// Vectors in a block for products that cost the same for every vector.
 const NARROW: usize = 4;
+
+/// Such blocks are as wide as this part of the rank: long bases are read from memory once for each block.
+const LONG: usize = 16;
 
 /// Vectors that can be multiplied while entries come from memory.
 const FREE: usize = 8;
@@ -128,7 +131,7 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
             }
             next_look = krylov.columns() + block.max(krylov.columns() / 4);
         };
-        krylov.into_svd(&ritz, rank).finish(g, rank, self.tol)
+        krylov.finished(&ritz, rank, self.tol)
     }
 
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {
@@ -154,7 +157,7 @@ fn kept(rank: usize, block: usize, limit: usize) -> usize {
 ///
 /// Copies beyond the rank do no harm, so only crowds that end before it count.
 fn may_hide_copies(sigma: &[f64], starts: usize, rank: usize, near: f64) -> bool {
-    let crowd = |first: usize| sigma[first] - sigma[first + starts - 1] <= near * sigma[0];
+    let crowd = |first: usize| sigma[first] - sigma[first + starts - 1] <= near * sigma[first];
     sigma.len() < rank || (0..rank.saturating_sub(starts)).any(crowd)
 }
 
@@ -176,9 +179,9 @@ impl Confirmation {
         if !may_hide_copies(&now, self.starts, rank, tol.sqrt()) {
             return true;
         }
-        let largest = now.first().copied().unwrap_or(0.0);
-        let close = tol.max(8.0 * T::eps()) * largest;
-        let same = now.len() == self.values.len() && now.iter().zip(&self.values).all(|(a, b)| (a - b).abs() <= close);
+        let rounding = 8.0 * T::eps() * now.first().copied().unwrap_or(0.0);
+        let close = |(a, b): (&f64, &f64)| (a - b).abs() <= (tol * a).max(rounding);
+        let same = now.len() == self.values.len() && now.iter().zip(&self.values).all(close);
         if same && self.looks > 0 {
             self.looks += 1;
             return products >= self.since + self.patience;

@@ -1,8 +1,8 @@
 //! Leading singular triplets of an operator.
 //!
 //! A solver sees nothing but products with G and Gᵀ (Nyström also blocks of entries). Convergence is two-sided:
-//! max(‖G v − σ u‖, ‖Gᵀu − σ v‖) ≤ tol·σ₁ for every triplet, measured at the end by products of its own. Not converging is
-//! not an error; the report says what was reached.
+//! max(‖G v − σ u‖, ‖Gᵀu − σ v‖) ≤ tol·σ for every triplet and its own σ, as far as the precision allows, measured at the end by
+//! products of its own (`gate`). Not converging is not an error; the report says what was reached.
 //!
 //! ```
 //! use lopsided::operator::DenseOperator;
@@ -13,13 +13,14 @@
 //! let g = Mat::from_fn(40, 30, |i, j| 1.0 / (1 + i + 2 * j) as f64);
 //! let solver = solver::<f64>("lanczos", &Params::default().with("tol", 1e-10))?;
 //! let svd = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 3, &Run::default())?;
-//! assert!(svd.report.converged && svd.sigma.len() == 3);
+//! assert!(svd.report.converged() && svd.sigma.len() == 3);
 //! # Ok::<(), lopsided::Error>(())
 //! ```
 
 mod auto;
 mod estimate;
 mod exact;
+mod gate;
 mod krylov;
 mod lanczos;
 mod nystrom;
@@ -28,6 +29,8 @@ mod symmetric_nystrom;
 
 pub use auto::Auto;
 pub use exact::Exact;
+pub(crate) use gate::Goal;
+pub use gate::Measured;
 pub(crate) use krylov::orthogonalize;
 pub use lanczos::Lanczos;
 pub use nystrom::Nystrom;
@@ -36,12 +39,11 @@ pub use randomized::Randomized;
 pub use symmetric_nystrom::SymmetricNystrom;
 
 use crate::error::{Error, Result};
-use crate::linalg;
 use crate::operator::Operator;
 use crate::registry::{self, Entry, Params};
 use crate::scalar::Scalar;
 use crate::watch::Watch;
-use faer::{Mat, MatRef};
+use faer::Mat;
 
 /// Finds the leading singular triplets of G from products alone.
 pub trait SvdSolver<T: Scalar>: Send + Sync {
@@ -123,10 +125,9 @@ pub struct SolveReport {
     pub products: u64,
     /// Restarts of an iterative solver.
     pub restarts: u64,
-    /// For each triplet max(‖G v − σ u‖, ‖Gᵀu − σ v‖) / σ₁.
-    pub residuals: Vec<f64>,
-    /// True when every residual is at most the tolerance.
-    pub converged: bool,
+    /// Residuals and the verdict on them, set by the gate alone.
+    #[serde(flatten)]
+    pub(crate) measured: Measured,
     /// Nyström solvers: estimate of ‖G − U·Σ·Vᵀ‖_F / ‖G‖_F.
     pub error_estimate: Option<f64>,
     /// Nyström solvers: landmarks among rows and columns.
@@ -142,9 +143,19 @@ pub struct SolveReport {
 }
 
 impl SolveReport {
+    /// For each triplet max(‖G v − σ u‖, ‖Gᵀu − σ v‖) / σ.
+    pub fn residuals(&self) -> &[f64] {
+        self.measured.residuals()
+    }
+
+    /// True when every residual is at most the tolerance, or what the precision allows, and no triplet is missing.
+    pub fn converged(&self) -> bool {
+        self.measured.converged()
+    }
+
     /// The largest residual; 0 without triplets.
     pub fn residual(&self) -> f64 {
-        self.residuals.iter().copied().fold(0.0, f64::max)
+        self.residuals().iter().copied().fold(0.0, f64::max)
     }
 }
 
@@ -168,7 +179,7 @@ pub fn solver<T: Scalar>(name: &str, params: &Params) -> Result<Box<dyn SvdSolve
 /// How the note on a deficient rank begins.
 const RANK_NOTE: &str = "G has numerical rank";
 
-/// Default tolerance on residuals relative to σ₁.
+/// Default tolerance on residuals relative to each triplet's own σ.
 pub const DEFAULT_TOLERANCE: f64 = 1e-6;
 
 /// The tolerance asked for, no smaller than the precision allows.
@@ -193,29 +204,17 @@ fn check_rank(n: usize, m: usize, rank: usize) -> Result<()> {
 }
 
 impl<T: Scalar> Svd<T> {
-    /// Finishes a solver's result: drops zero triplets, fixes signs, measures both residuals by products with G.
-    fn finish(self, g: &dyn Operator<T>, rank: usize, tol: f64) -> Result<Self> {
+    /// Finishes a solver's result: drops zero triplets, fixes signs, passes the gate.
+    ///
+    /// `beyond` are further values that the solver knows, `all` tells whether they are all there are.
+    fn finish(self, g: &dyn Operator<T>, rank: usize, goal: Goal, (beyond, all): (&[T], bool)) -> Result<Self> {
         let mut svd = self.without_zeros(rank);
         svd.fix_signs();
-        let start = std::time::Instant::now();
-        svd.report.residuals = svd.residuals(g)?;
-        svd.report.seconds_in_operator += start.elapsed().as_secs_f64();
-        svd.report.products += 2 * svd.sigma.len() as u64;
-        svd.report.converged = svd.report.residuals.iter().all(|r| *r <= tol);
-        svd.note_small_values();
-        Ok(svd)
-    }
-
-    /// Residuals are relative to σ₁, which says little about triplets far below it.
-    fn note_small_values(&mut self) {
-        let (Some(largest), Some(smallest)) = (self.sigma.first(), self.sigma.last()) else { return };
-        let share = self.report.residual() * largest.as_f64() / smallest.as_f64();
-        if share > 0.01 {
-            self.report.notes.push(format!(
-                "the largest residual is {:.0} % of the smallest singular value; centre or lower the tolerance if small triplets matter",
-                100.0 * share
-            ));
+        svd.measure(g, goal)?;
+        if svd.sigma.len() == rank {
+            svd.note_cut_crowd(beyond, all, goal.tol);
         }
+        Ok(svd)
     }
 
     /// Keeps at most `rank` triplets whose singular value is not zero to working precision.
@@ -231,8 +230,7 @@ impl<T: Scalar> Svd<T> {
         let kept = self.sigma.iter().take_while(|s| s.as_f64() > zero).count();
         let dropped = kept < self.sigma.len();
         self.truncate(kept);
-        self.report.residuals.truncate(kept);
-        self.report.converged |= dropped && kept == 0;
+        self.report.measured.truncate(kept);
         let known = self.report.notes.iter().any(|n| n.starts_with(RANK_NOTE)) && !dropped;
         if kept < wanted && !known {
             self.report.notes.push(format!("{RANK_NOTE} {kept}, so {kept} of {wanted} triplets exist"));
@@ -267,25 +265,5 @@ impl<T: Scalar> Svd<T> {
                 }
             }
         }
-    }
-
-    /// max(‖G v − σ u‖, ‖Gᵀu − σ v‖) / σ₁ for each triplet.
-    pub fn residuals(&self, g: &dyn Operator<T>) -> Result<Vec<f64>> {
-        let mut gv = Mat::zeros(g.nrows(), self.sigma.len());
-        g.apply(self.v.as_ref(), gv.as_mut())?;
-        let left = self.distances(gv.as_ref(), self.u.as_ref());
-        drop(gv);
-        let mut gu = Mat::zeros(g.ncols(), self.sigma.len());
-        g.apply_transpose(self.u.as_ref(), gu.as_mut())?;
-        let right = self.distances(gu.as_ref(), self.v.as_ref());
-        let largest = self.sigma.first().map_or(1.0, |s| s.as_f64());
-        Ok(left.iter().zip(&right).map(|(l, r)| l.max(*r) / largest).collect())
-    }
-
-    /// ‖product_k − σ_k·vector_k‖ for each column.
-    pub(crate) fn distances(&self, products: MatRef<'_, T>, vectors: MatRef<'_, T>) -> Vec<f64> {
-        let scaled =
-            Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, k| products[(i, k)] - vectors[(i, k)] * self.sigma[k]);
-        linalg::column_norms(scaled.as_ref())
     }
 }

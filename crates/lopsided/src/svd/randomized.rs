@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 /// restarts, so memory grows with the passes; for a tolerance that must be met take [`super::Lanczos`].
 #[derive(Clone, Copy, Debug)]
 pub struct Randomized {
-    /// Largest residual relative to σ₁ that counts as converged.
+    /// Largest residual relative to a triplet's own σ that counts as converged.
     pub tol: f64,
     /// Vectors beyond the rank in the random block.
     pub oversample: usize,
@@ -49,7 +49,7 @@ impl<T: Scalar> SvdSolver<T> for Randomized {
                 break ritz;
             }
         };
-        krylov.into_svd(&ritz, rank).finish(g, rank, self.tol)
+        krylov.finished(&ritz, rank, self.tol)
     }
 
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {

@@ -1,5 +1,6 @@
 use super::estimate::{PROBES, Probes};
 use super::exact::not_finite;
+use super::gate::Goal;
 use super::nystrom::{first_sizes, named, sample_size, sampler_of, to_unit_columns};
 use super::{Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
 use crate::error::Result;
@@ -21,7 +22,7 @@ use faer::Mat;
 /// Vectors have unit length. The two sides give two values for each σ: the geometric mean is taken, and the sign of v
 /// with uᵀ·G·v ≥ 0.
 pub struct SymmetricNystrom<T: Scalar> {
-    /// Largest residual relative to σ₁ that counts as converged.
+    /// Largest residual relative to a triplet's own σ that counts as converged.
     pub tol: f64,
     /// Row landmarks; `None`: as many as column landmarks, or max(64, 4·rank).
     pub rows_sample: Option<usize>,
@@ -99,9 +100,8 @@ impl<T: Scalar> SvdSolver<T> for SymmetricNystrom<T> {
         let mut svd = Svd { u, sigma, v, extension: None, report };
         svd.keep_nonzero(rank);
         svd.report.error_estimate = Some(Probes::new(g, run)?.relative_error(&svd));
-        let mut svd = svd.finish(g, rank, self.tol)?;
-        svd.report.converged &= svd.sigma.len() == rank;
-        Ok(svd)
+        let goal = Goal { tol: self.tol, complete: svd.sigma.len() == rank };
+        svd.finish(g, rank, goal, (&[], false))
     }
 
     fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {

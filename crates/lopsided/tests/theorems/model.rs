@@ -61,7 +61,7 @@ proptest! {
             let back = KernelSvdModel::<f32>::load(&path).unwrap();
             prop_assert_eq!(&back.svd.u, &model.svd.u);
             prop_assert_eq!(&back.svd.sigma, &model.svd.sigma);
-            prop_assert_eq!(&back.report().residuals, &model.report().residuals);
+            prop_assert_eq!(&back.report().residuals(), &model.report().residuals());
             prop_assert_eq!(&back.report().notes, &model.report().notes);
             prop_assert_eq!(&back.data.row_ids, &model.data.row_ids);
             prop_assert_eq!(

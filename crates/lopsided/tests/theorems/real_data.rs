@@ -93,7 +93,7 @@ fn pubmed_sne_converges_although_thousands_of_values_coincide() {
         report.products, report.restarts, report.seconds_in_operator, report.seconds_in_ortho
     );
     assert_eq!(model.operator, "sparse");
-    assert!(report.converged && report.residual() <= 1e-6, "{}", report.residual());
+    assert!(report.converged() && report.residual() <= 1e-6, "{}", report.residual());
     let sigma = model.singular_values();
     for (k, expected) in [(0, 1.441_600_86), (1, 0.593_434_99), (2, 0.593_351_12), (19, 0.572_463_26)] {
         assert!((sigma[k] - expected).abs() < 2e-8, "{k}: {} {expected}", sigma[k]);

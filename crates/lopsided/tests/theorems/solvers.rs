@@ -89,7 +89,7 @@ fn repeated_singular_values_are_all_found() {
         let svd = solve("lanczos", &g, rank, &params);
         assert_svd("lanczos", &g, &svd, 1e-8);
         assert_eq!(svd.sigma.len(), rank);
-        assert!(svd.report.converged);
+        assert!(svd.report.converged());
         for (k, s) in svd.sigma.iter().enumerate() {
             let expected = if k < 30 { 3.0 } else { 2.0 };
             assert!((s - expected).abs() < 1e-8, "rank {rank}, block {block}: value {k} is {s}");
@@ -145,7 +145,7 @@ fn slowly_decaying_values_need_restarts_and_converge() {
     let g = with_values(900, 700, &values);
     let svd = solve("lanczos", &g, 5, &Params::default().with("tol", 1e-8));
     assert!(svd.report.restarts > 0, "restarts are exercised");
-    assert!(svd.report.converged);
+    assert!(svd.report.converged());
     for (s, expected) in svd.sigma.iter().zip(&values) {
         assert!((s - expected).abs() < 1e-10, "{s} {expected}");
     }
@@ -158,7 +158,7 @@ fn single_precision_converges_to_its_own_tolerance() {
     for name in ["lanczos", "randomized"] {
         let svd = solve(name, &g, 8, &Params::default().with("tol", 1e-12));
         assert_svd(name, &g, &svd, 2e-5);
-        assert!(svd.report.converged, "{name}: {:?}", svd.report.residuals);
+        assert!(svd.report.converged(), "{name}: {:?}", svd.report.residuals());
     }
 }
 
@@ -202,4 +202,67 @@ fn a_cancelled_run_stops() {
     let solver = svd::solver::<f64>("lanczos", &Params::default()).unwrap();
     let error = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 3, &run).err().unwrap();
     assert!(matches!(error, lopsided::Error::Interrupted));
+}
+
+/// max(‖G v − σ u‖, ‖Gᵀu − σ v‖)/σ of each triplet, in plain matrix products.
+fn own_residuals(g: &Mat<f64>, svd: &Svd<f64>) -> Vec<f64> {
+    let (gv, gu) = (g * &svd.v, g.transpose() * &svd.u);
+    let column = |k: usize| {
+        let s = svd.sigma[k];
+        let left = (0..g.nrows()).map(|i| (gv[(i, k)] - s * svd.u[(i, k)]).powi(2)).sum::<f64>();
+        let right = (0..g.ncols()).map(|j| (gu[(j, k)] - s * svd.v[(j, k)]).powi(2)).sum::<f64>();
+        left.max(right).sqrt() / s
+    };
+    (0..svd.sigma.len()).map(column).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn converged_means_small_beside_each_own_value(dominance in 0.0..7.0f64, decay in 0.9..0.99f64, seed in 0u64..1000) {
+        let mut values: Vec<f64> = (0..380).map(|k| decay.powi(k)).collect();
+        values.insert(0, 10f64.powf(dominance));
+        let g = with_values(500, 420, &values);
+        for name in SOLVERS {
+            let run = Run { seed, ..Run::default() };
+            let solver = svd::solver::<f64>(name, &Params::default()).unwrap();
+            let svd = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 12, &run).unwrap();
+            let measured = own_residuals(&g, &svd);
+            for (said, found) in svd.report.residuals().iter().zip(&measured) {
+                prop_assert!((said - found).abs() <= 1e-3 * found + 1e-8, "{name}: {said} {found}");
+            }
+            prop_assert_eq!(svd.report.converged(), measured.iter().all(|r| *r <= 1e-6), "{}: {:?}", name, measured);
+            if name != "randomized" {
+                prop_assert!(svd.report.converged() && svd.sigma.len() == 12, "{name}: {:?}", svd.report);
+                for (k, (s, expected)) in svd.sigma.iter().zip(&values).enumerate() {
+                    prop_assert!((s / expected - 1.0).abs() < 1e-6, "{name}: value {k} is {s}, not {expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_rounding_hides_are_named() {
+    let values: Vec<f64> = [1e11].into_iter().chain((0..60).map(|k| 1.0 - 0.01 * f64::from(k))).collect();
+    let g = with_values(400, 350, &values);
+    for name in ["exact", "lanczos"] {
+        let svd = solve(name, &g, 5, &Params::default().with("tol", 1e-9));
+        assert!(svd.report.notes.iter().any(|n| n.contains("above the tolerance 1e-9")), "{name}: {:?}", svd.report);
+        assert!(own_residuals(&g, &svd)[1..].iter().any(|r| *r > 1e-9), "{name}");
+    }
+}
+
+#[test]
+fn a_crowd_that_the_rank_cuts_is_named() {
+    let values: Vec<f64> = (0..4).map(|k| 5.0 - f64::from(k)).chain([1.0; 6]).chain([0.5; 40]).collect();
+    let g = with_values(420, 400, &values);
+    let note = |name: &str, rank: usize| -> Option<String> {
+        solve(name, &g, rank, &Params::default()).report.notes.into_iter().find(|n| n.contains("coincide"))
+    };
+    assert_eq!(note("exact", 7).unwrap(), "values 5 to 10 coincide: vectors 5 to 7 are one choice of many");
+    assert_eq!(note("exact", 5).unwrap(), "values 5 to 10 coincide: vector 5 is one choice of many");
+    assert!(note("lanczos", 7).unwrap().starts_with("values 5 to "));
+    assert!(note("exact", 10).is_none() && note("exact", 4).is_none() && note("lanczos", 4).is_none());
 }

@@ -82,7 +82,7 @@ fn products_and_triplets_have_the_same_bits_for_any_number_of_threads() {
             let built = KernelMatrix::new(&*kernel, samples.as_ref(), samples.as_ref()).build().unwrap();
             let solver = solver::<f64>("lanczos", &Params::default().with("tol", 1e-9)).unwrap();
             let svd = solver.solve(&*built.operator, 12, &Run::default()).unwrap();
-            assert!(svd.report.converged);
+            assert!(svd.report.converged());
             (product("rbf", OperatorChoice::Tiles, &x, false), svd.sigma, svd.u)
         })
     };

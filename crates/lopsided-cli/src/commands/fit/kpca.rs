@@ -12,6 +12,7 @@ use lopsided::error::bytes;
 use lopsided::estimators::{Approximation, KernelPca, MachineErrors};
 use lopsided::io::{Input, read};
 use lopsided::kernel::Gamma;
+use lopsided::svd::SolveReport;
 use lopsided::{Dataset, Error, Scalar};
 use serde::Serialize;
 use serde_json::Value;
@@ -28,6 +29,8 @@ struct Summary {
     params: BTreeMap<String, Value>,
     n_train: usize,
     variances: Vec<f64>,
+    residual: Option<f64>,
+    converged: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<MachineErrors>,
     warnings: Vec<String>,
@@ -71,20 +74,24 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
         archive.set_field("target", table.target.map(|(name, _)| name));
         archive.save(path)?;
     }
+    let (converged, residual) = (model.converged(), model.solved.as_ref().map(SolveReport::residual));
+    let warnings = table.notes.into_iter().chain(model.warnings()).collect();
     let summary = Summary {
         estimator: "kpca",
         params: model.params,
         n_train: model.n_train,
         variances: model.variances,
+        residual,
+        converged,
         errors: errors.map(|(solution, gram)| MachineErrors { solution: Some(solution), gram }),
-        warnings: table.notes,
+        warnings,
         precision: T::NAME,
         model: args.model.clone(),
         seconds: context.seconds(),
         peak_bytes: memory::peak_bytes(),
     };
     summary.show(context)?;
-    Ok(Outcome::Done)
+    Ok(if converged { Outcome::Done } else { Outcome::NotConverged })
 }
 
 /// Says so where an option has no meaning without targets.
@@ -121,6 +128,9 @@ impl Summary {
             ("settings", params.join(", ")),
             ("variances", talk::first_values(&self.variances)),
         ];
+        if !self.converged {
+            lines.push(("solver", "NOT converged to the tolerance".into()));
+        }
         lines.extend(self.errors.iter().flat_map(errors::lines));
         lines.push(("cost", format!("{:.2} s", self.seconds)));
         lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));

@@ -53,7 +53,8 @@ pub(super) fn write(
     files.into_iter().map(|(kind, text)| save(&folder.join(format!("{name}-{kind}")), &text)).collect()
 }
 
-fn save(path: &Path, text: &str) -> Result<PathBuf> {
+/// Writes a file of text; its path.
+pub(super) fn save(path: &Path, text: &str) -> Result<PathBuf> {
     write_atomically(path, |out| out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e)))?;
     Ok(path.to_path_buf())
 }

@@ -1,5 +1,6 @@
 //! \[KSVD\] Table 1: node classification and graph reconstruction.
 
+use super::curves::{self, Curve};
 use super::methods::{METHODS, Method, Setting};
 use super::paper::{NodeFigures, node_figures};
 use super::sets::{Folder, GraphSet};
@@ -11,6 +12,7 @@ use lopsided::tasks::{Grid, Reconstruction, Spread, Summary, Trial, reconstruct,
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Penalties of the tuned protocol; the first is the paper's.
@@ -29,6 +31,8 @@ pub(super) struct SetReport {
     rank: usize,
     notes: Vec<String>,
     methods: Vec<Line>,
+    /// Curves that were written.
+    files: Vec<PathBuf>,
     seconds: f64,
 }
 
@@ -44,10 +48,12 @@ struct Line {
     protocol: Summary,
     /// Rank and penalty chosen by cross-validation as well.
     tuned: Summary,
+    /// Penalty and bandwidth chosen for each number of components.
+    curve: Vec<curves::Point>,
     /// By bandwidth factor and power.
     reconstruction: Vec<Vec<Reconstruction>>,
     paper: Option<NodeFigures>,
-    /// Largest residual of the solver.
+    /// Largest residual of the solver, relative to each triplet's own value.
     residual: f64,
     solver: String,
     seconds: f64,
@@ -80,7 +86,10 @@ pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Re
         );
         methods.push(line);
     }
+    let files =
+        settings.out.as_deref().map_or(Ok(Vec::new()), |out| curves::write(out, &folder.name, &curves_of(&methods)))?;
     Ok(SetReport {
+        files,
         name: folder.name.clone(),
         nodes,
         links,
@@ -111,6 +120,7 @@ fn line(
         gamma_factors: candidates.iter().filter(|_| method.tunable).map(|c| c.factor).collect(),
         protocol: summarize(&trials, 0),
         tuned: summarize(&trials, 1),
+        curve: curves::points(&trials, rank, TABLE),
         residual: candidates.iter().map(|c| c.residual).fold(0.0, f64::max),
         solver: candidates.first().map(|c| c.solver.clone()).unwrap_or_default(),
         reconstruction: candidates.into_iter().map(|c| c.reconstruction).collect(),
@@ -128,7 +138,7 @@ fn candidates(
     settings: &Settings,
     context: &Context,
 ) -> lopsided::Result<Vec<Candidate>> {
-    let solver = settings.solver(set.graph.nodes());
+    let solver = settings.solver();
     let embed = |factor: f64| method.embed(set, &Setting { rank, solver: solver.clone(), factor }, &context.run);
     if set.graph.nodes() > EXACT {
         return factors.iter().map(|&k| candidate(k, &embed(k)?, set, settings, context)).collect();
@@ -145,7 +155,8 @@ fn candidate(
     context: &Context,
 ) -> lopsided::Result<Candidate> {
     let run = &context.run;
-    let trials = settings.protocol().evaluate(features, &set.codes, &grids(settings.rank), run)?;
+    let trials =
+        settings.protocol().evaluate(features, &set.codes, &grids(settings.rank.min(set.graph.nodes())), run)?;
     let powers = if settings.reconstruction { &POWERS[..] } else { &[] };
     let reconstruction =
         powers.iter().map(|&p| reconstruct(features, &set.links, p, run)).collect::<lopsided::Result<_>>()?;
@@ -153,10 +164,18 @@ fn candidate(
     Ok(Candidate { factor, rank: features.rank(), trials, reconstruction, residual, solver })
 }
 
-/// The paper's rank and penalty; and a grid of both.
-fn grids(rank: usize) -> [Grid; 2] {
+/// Grids of the table itself, before those of the curves.
+const TABLE: usize = 2;
+
+/// The paper's rank and penalty; a grid of both; and one for each point of the curves.
+fn grids(rank: usize) -> Vec<Grid> {
     let ranks = [rank, rank / 2, rank / 5].into_iter().filter(|r| *r > 0).collect();
-    [Grid { ranks: vec![rank], penalties: vec![1.0] }, Grid { ranks, penalties: PENALTIES.to_vec() }]
+    let table = [Grid { ranks: vec![rank], penalties: vec![1.0] }, Grid { ranks, penalties: PENALTIES.to_vec() }];
+    table.into_iter().chain(curves::grids(rank, &PENALTIES)).collect()
+}
+
+fn curves_of(methods: &[Line]) -> Vec<Curve<'_>> {
+    methods.iter().map(|line| Curve { method: line.method, points: &line.curve }).collect()
 }
 
 /// The tables of one set.
@@ -172,7 +191,7 @@ pub(super) fn text(set: &SetReport) -> String {
         let (protocol, tuned) = (both(&line.protocol), both(&line.tuned));
         let _ = writeln!(out, "{:9} {:<9}  {protocol}  {tuned}  {paper}", line.method, line.rank);
     }
-    out + &reconstruction(&set.methods)
+    out + &curves::text(&curves_of(&set.methods)) + &reconstruction(&set.methods)
 }
 
 /// The paper's figures and how far ours are above or below.

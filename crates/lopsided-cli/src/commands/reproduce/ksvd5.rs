@@ -92,7 +92,7 @@ fn embeddings(
     context: &Context,
 ) -> lopsided::Result<Vec<Embedding>> {
     let kernel = KernelSpec::new("poly").with("degree", 2.0).with("coef0", 1.0).with("gamma", 1.0);
-    let solver = settings.solver(rows.x.count());
+    let solver = settings.solver();
     let mapped = Kpca { kernel: kernel.clone(), center: false, solver: solver.clone(), ..Kpca::new("poly", rank) };
     let two_sided = KernelSvd {
         kernel,

@@ -1,4 +1,4 @@
-//! The methods of \[KSVD\] Table 1.
+//! The methods of \[KSVD\] Table 1, and two kernels of a graph that look further than one link.
 
 use super::sets::GraphSet;
 use lopsided::estimators::SolverSpec;
@@ -23,13 +23,15 @@ pub(super) struct Setting {
 }
 
 /// All of them. The order is that of the table.
-pub(super) const METHODS: [Method; 6] = [
+pub(super) const METHODS: [Method; 8] = [
     Method { name: "PCA", tunable: false, embed: pca },
     Method { name: "KPCA", tunable: true, embed: kpca },
     Method { name: "SVD", tunable: false, embed: linear_svd },
     Method { name: "KSVD RBF", tunable: true, embed: |set, setting, run| kernel_svd("rbf", set, setting, run) },
     Method { name: "KSVD SNE", tunable: true, embed: |set, setting, run| kernel_svd("sne", set, setting, run) },
     Method { name: "HOPE", tunable: false, embed: hope },
+    Method { name: "Katz", tunable: false, embed: |set, setting, run| kernel_svd("katz", set, setting, run) },
+    Method { name: "PageRank", tunable: false, embed: |set, setting, run| kernel_svd("ppr", set, setting, run) },
 ];
 
 impl Method {

@@ -111,7 +111,7 @@ impl KernelSvd {
         self
     }
 
-    /// Tolerance of the solver on residuals relative to σ₁.
+    /// Tolerance of the solver on residuals relative to a triplet's own σ.
     pub fn with_tol(mut self, tol: f64) -> Self {
         self.solver_params = self.solver_params.with("tol", tol);
         self

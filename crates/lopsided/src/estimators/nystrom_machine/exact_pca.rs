@@ -7,7 +7,7 @@ use crate::linalg;
 use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, Single, Widened};
 use crate::registry::Params;
 use crate::scalar::Scalar;
-use crate::svd::{self, Run};
+use crate::svd::{self, Goal, Run, SolveReport, Svd};
 use faer::Mat;
 
 /// Residual from which products in single precision are accurate enough.
@@ -22,13 +22,14 @@ struct Pairs {
     vectors: Mat<f64>,
     values: Vec<f64>,
     means: Option<Vec<f64>>,
+    solved: SolveReport,
 }
 
 impl KernelPca {
     /// The leading eigenpairs of K, to the residual asked for.
     pub(super) fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
         let tol = svd::tolerance::<f64>(&self.svd.solver_params)?;
-        let Pairs { vectors, values, means } = match self.refined(problem, tol, run)? {
+        let Pairs { vectors, values, means, solved } = match self.refined(problem, tol, run)? {
             Some(pairs) => pairs,
             None => self.plain(problem, tol, run)?,
         };
@@ -39,7 +40,8 @@ impl KernelPca {
             |c: usize| means.as_ref().map_or(0.0, |m| m.iter().zip(weights.col(c).iter()).map(|(m, w)| m * w).sum());
         let means: Vec<f64> = (0..values.len()).map(mean).collect();
         let own = Mat::from_fn(vectors.nrows(), values.len(), |i, c| vectors[(i, c)] * values[c].sqrt() + means[c]);
-        Ok((self.anchored(problem.over_samples(weights), &own), values, None))
+        let functions = self.anchored(problem.over_samples(weights), &own);
+        Ok(Components { functions, values, landmarks: None, solved: Some(solved) })
     }
 
     fn plain<T: Scalar>(&self, problem: &Problem<T>, tol: f64, run: &Run) -> Result<Pairs> {
@@ -51,7 +53,7 @@ impl KernelPca {
         let centred = means.clone().map(|means| Centered::new(k, means));
         let k: &dyn Operator<f64> = centred.as_ref().map_or(k, |c| c);
         let found = svd::solver::<f64>("auto", &Params::default().with("tol", tol))?.solve(k, self.svd.rank, run)?;
-        Ok(Pairs { vectors: found.u, values: found.sigma, means: means.map(|means| means.cols) })
+        Ok(Pairs { vectors: found.u, values: found.sigma, means: means.map(|means| means.cols), solved: found.report })
     }
 
     /// The space of the components by products in single precision, and the components in it by one that is not.
@@ -70,11 +72,12 @@ impl KernelPca {
             let built = KernelMatrix { choice, memory, watch, ..matrix }.build()?;
             self.solved(&Widened(&*built.operator), tol, run)?
         };
-        problem.with_operator(run, |built| self.corrected(&Widened(&*built.operator), &rough.vectors, tol))
+        problem.with_operator(run, |built| self.corrected(&Widened(&*built.operator), rough, tol))
     }
 
     /// The eigenpairs of K within the span of some orthonormal vectors, by Rayleigh and Ritz; `None` if their residual is too large.
-    fn corrected(&self, k: &dyn Operator<f64>, u: &Mat<f64>, tol: f64) -> Result<Option<Pairs>> {
+    fn corrected(&self, k: &dyn Operator<f64>, rough: Pairs, tol: f64) -> Result<Option<Pairs>> {
+        let u = &rough.vectors;
         let (n, rank) = u.shape();
         let input = Mat::from_fn(n, rank + 1, |i, j| if j < rank { u[(i, j)] } else { 1.0 / n as f64 });
         let mut image = Mat::zeros(n, rank + 1);
@@ -94,11 +97,11 @@ impl KernelPca {
         let (values, turn) = linalg::eigen(small.as_ref()).ok_or_else(not_finite)?;
         let vectors = linalg::mul(u.as_ref(), turn.as_ref());
         let image = linalg::mul(image.as_ref(), turn.as_ref());
-        let left = |c: usize| {
-            let squares = image.col(c).iter().zip(vectors.col(c).iter()).map(|(k, u)| (k - values[c] * u).powi(2));
-            squares.sum::<f64>().sqrt()
-        };
-        let residual = (0..rank).map(left).fold(0.0, f64::max);
-        Ok((residual <= tol * values[0]).then_some(Pairs { vectors, values, means }))
+        let report = SolveReport { notes: Vec::new(), products: rough.solved.products + rank as u64, ..rough.solved };
+        let mut svd = Svd { u: vectors.clone(), sigma: values, v: vectors, extension: None, report };
+        let lengths = svd.distances(image.as_ref(), svd.u.as_ref());
+        svd.judge(&lengths, Goal { tol, complete: true });
+        let Svd { u: vectors, sigma: values, report: solved, .. } = svd;
+        Ok(solved.converged().then_some(Pairs { vectors, values, means, solved }))
     }
 }

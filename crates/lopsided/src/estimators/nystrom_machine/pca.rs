@@ -10,7 +10,7 @@ use crate::linalg;
 use crate::lowrank::{KernelFunctions, inverse_root};
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::svd::{Run, SolveReport};
 use faer::Mat;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -56,6 +56,8 @@ pub struct KernelPcaModel<T> {
     pub params: BTreeMap<String, Value>,
     /// Samples learned from.
     pub n_train: usize,
+    /// How exact components were found; landmarks need no more than a small decomposition.
+    pub solved: Option<SolveReport>,
 }
 
 /// Features of the training samples, the leading directions among them, and their eigenvalues.
@@ -78,7 +80,7 @@ impl KernelPca {
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<KernelPcaModel<T>> {
         let problem = self.problem(data, run)?;
         let n = problem.x.count();
-        let (functions, values, landmarks) = match self.approximation.approach_for(n) {
+        let Components { functions, values, landmarks, solved } = match self.approximation.approach_for(n) {
             Approach::Exact => self.exact(&problem, run)?,
             Approach::Gsa => self.substituted(&problem, run)?,
             approach => self.linearized(&problem, approach, run)?,
@@ -92,7 +94,7 @@ impl KernelPca {
         params.insert("rank".into(), values.len().into());
         params.insert("center".into(), self.center.into());
         let variances = values.iter().map(|v| v / n as f64).collect();
-        Ok(KernelPcaModel { functions: problem.restored(functions), variances, params, n_train: n })
+        Ok(KernelPcaModel { functions: problem.restored(functions), variances, params, n_train: n, solved })
     }
 
     /// How far the components are from the exact ones, Eq. (15) and (19), and the kernel matrix from K̃.
@@ -138,7 +140,8 @@ impl KernelPca {
         let found = leading(gram, self.svd.rank)?;
         let functions = map.combined(found.vectors.as_ref());
         let own = functions.apply(problem.x.as_ref(), run)?;
-        Ok((self.anchored(functions, &own), found.values, Some(at.gram.nrows())))
+        let functions = self.anchored(functions, &own);
+        Ok(Components { functions, values: found.values, landmarks: Some(at.gram.nrows()), solved: None })
     }
 
     fn substituted<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
@@ -156,7 +159,8 @@ impl KernelPca {
         };
         let functions = problem.over_samples(weights);
         let own = functions.apply(problem.x.as_ref(), run)?;
-        Ok((self.anchored(functions, &own), found.values, Some(count)))
+        let functions = self.anchored(functions, &own);
+        Ok(Components { functions, values: found.values, landmarks: Some(count), solved: None })
     }
 
     /// Takes the means of the training samples off, and makes the largest component among them positive; `own` are their values.
@@ -172,8 +176,13 @@ impl KernelPca {
     }
 }
 
-/// Functions, eigenvalues, and the number of landmarks.
-pub(super) type Components<T> = (KernelFunctions<T>, Vec<f64>, Option<usize>);
+/// Functions of the components with their eigenvalues, and how they were found.
+pub(super) struct Components<T> {
+    pub(super) functions: KernelFunctions<T>,
+    pub(super) values: Vec<f64>,
+    pub(super) landmarks: Option<usize>,
+    pub(super) solved: Option<SolveReport>,
+}
 
 /// The leading eigenpairs of a positive semidefinite matrix, fewer where it has fewer.
 pub(super) fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
@@ -200,6 +209,16 @@ pub(super) fn center_columns(f: &mut Mat<f64>) {
 }
 
 impl<T: Scalar> KernelPcaModel<T> {
+    /// Whether the eigenpairs reached the tolerance.
+    pub fn converged(&self) -> bool {
+        self.solved.as_ref().is_none_or(SolveReport::converged)
+    }
+
+    /// What a user should know of them.
+    pub fn warnings(&self) -> Vec<String> {
+        self.solved.as_ref().map_or_else(Vec::new, |solved| solved.notes.clone())
+    }
+
     /// Components of samples, a row for each.
     ///
     /// # Errors
@@ -216,6 +235,7 @@ impl<T: Scalar> KernelPcaModel<T> {
         archive.set_field("precision", T::NAME);
         archive.set_field("params", &self.params);
         archive.set_field("n_train", self.n_train);
+        archive.set_field("solved", &self.solved);
         archive.set_vector("variances", &self.variances);
         self.functions.put(&mut archive);
         archive
@@ -235,6 +255,8 @@ impl<T: Scalar> KernelPcaModel<T> {
             variances: archive.vector("variances")?,
             params: archive.field("params")?,
             n_train: archive.field("n_train")?,
+            // Files of earlier versions do not say.
+            solved: archive.field("solved").unwrap_or_default(),
         };
         let fits = model.variances.len() == model.functions.count();
         if fits { Ok(model) } else { Err(archive.error("has arrays whose sizes do not fit together")) }

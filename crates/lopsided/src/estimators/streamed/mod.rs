@@ -17,7 +17,7 @@ use crate::linalg;
 use crate::row_stream::RowStream;
 use crate::samples::{CsrRef, Samples, SamplesRef};
 use crate::scalar::Scalar;
-use crate::svd::{DEFAULT_TOLERANCE, Run, SolveReport, Svd, SvdSolver, to_unit_columns};
+use crate::svd::{DEFAULT_TOLERANCE, Goal, Run, SolveReport, Svd, SvdSolver, to_unit_columns};
 use faer::{Mat, MatRef};
 use std::time::Instant;
 
@@ -82,7 +82,7 @@ pub struct StreamedKernelSvd {
     pub width: Option<usize>,
     /// Bytes that a block of columns may take.
     pub block_bytes: u64,
-    /// Largest residual relative to σ₁ that counts as converged.
+    /// Largest residual relative to a triplet's own σ that counts as converged.
     pub tol: f64,
 }
 
@@ -153,11 +153,11 @@ impl StreamedKernelSvd {
         let landmarks = Some((sketch.rows.at.len(), sketch.cols.at.len()));
         let report = SolveReport { solver: "nystrom".into(), landmarks, ..SolveReport::default() };
         let mut svd = Svd { u, sigma, v, extension: None, report };
-        svd.report.residuals = residuals(&svd, sketch, gu.as_ref(), gv.as_ref());
         svd.report.error_estimate = Some(error_on_patch(&core, sketch, &svd, run)?);
-        svd.report.converged = svd.sigma.len() == self.rank && svd.report.residual() <= self.tol;
         svd.report.seconds_in_operator = start.elapsed().as_secs_f64();
         svd.report.notes = self.notes(&core, sketch);
+        let lengths = residual_lengths(&svd, sketch, gu.as_ref(), gv.as_ref());
+        svd.judge(&lengths, Goal { tol: self.tol, complete: svd.sigma.len() == self.rank });
         svd.fix_signs();
         Ok(StreamedModel { svd, kernel: core.spec })
     }
@@ -252,15 +252,14 @@ fn extended_values<T: Scalar>(core: &Core<T>, a: &RowStream<T>, sketch: &Sketch<
     core.small.sigma.iter().map(|&s| s * T::of(factor)).collect()
 }
 
-/// max(‖G v − σ u‖, ‖Gᵀu − σ v‖)/σ₁ of each triplet, from the rows and columns of the patch.
-fn residuals<T: Scalar>(svd: &Svd<T>, sketch: &Sketch<T>, gu: MatRef<'_, T>, gv: MatRef<'_, T>) -> Vec<f64> {
+/// max(‖G v − σ u‖, ‖Gᵀu − σ v‖) of each triplet, from the rows and columns of the patch.
+fn residual_lengths<T: Scalar>(svd: &Svd<T>, sketch: &Sketch<T>, gu: MatRef<'_, T>, gv: MatRef<'_, T>) -> Vec<f64> {
     let (rows, cols) = (&sketch.patch_rows.at, &sketch.patch_cols.at);
     let root = |all: usize, part: &[usize]| (all as f64 / part.len() as f64).sqrt();
     let (n, m) = (root(svd.u.nrows(), rows), root(svd.v.nrows(), cols));
     let left = svd.distances(gv, select(&svd.u, rows).as_ref());
     let right = svd.distances(gu, select(&svd.v, cols).as_ref());
-    let largest = svd.sigma.first().map_or(1.0, |s| s.as_f64());
-    left.iter().zip(&right).map(|(l, r)| (l * n).max(r * m) / largest).collect()
+    left.iter().zip(&right).map(|(l, r)| (l * n).max(r * m)).collect()
 }
 
 /// ‖G − U·Σ·Vᵀ‖_F / ‖G‖_F on the patch.

@@ -90,7 +90,7 @@ impl SvdPredictor {
             n_train: rows.len(),
             condition: machine.condition(features.as_ref()),
             warnings: svd.report().notes.clone(),
-            converged: svd.report().converged,
+            converged: svd.report().converged(),
         };
         Ok(SvdPredictorModel { svd, head: Head { linear, answer: known.answer, report } })
     }

@@ -3,6 +3,7 @@ mod core;
 pub(crate) use core::{decompose, to_unit_columns};
 
 use super::estimate::{PROBES, Patch, Probes, select};
+use super::gate::Goal;
 use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
 use crate::error::{Error, Result};
 use crate::landmarks::{Sampler, samplers};
@@ -38,7 +39,7 @@ const FEWEST: usize = 64;
 /// Extended vectors are scaled to unit length instead of by √(√(nm)/√(NM)), which gives unit length only on average; they
 /// are not exactly orthogonal without polish. The paper has neither polish nor an estimate nor growth, and takes λ̃ as is.
 pub struct Nystrom<T: Scalar> {
-    /// Largest residual relative to σ₁ that counts as converged.
+    /// Largest residual relative to a triplet's own σ that counts as converged.
     pub tol: f64,
     /// Row landmarks; `None`: as many as column landmarks, or growing.
     pub rows_sample: Option<usize>,
@@ -127,8 +128,8 @@ impl<T: Scalar> Nystrom<T> {
         if missing {
             svd.report.notes.push(format!("the landmarks show only {} of {rank} triplets", svd.sigma.len()));
         }
-        let mut svd = svd.finish(g, rank, self.tol)?;
-        svd.report.converged &= !missing;
+        let goal = Goal { tol: self.tol, complete: !missing };
+        let mut svd = svd.finish(g, rank, goal, (&[], false))?;
         if !self.polish {
             svd.report.notes.push("without polish the vectors have unit length but are not exactly orthogonal".into());
         }
@@ -154,8 +155,8 @@ impl<T: Scalar> Nystrom<T> {
         svd.fix_signs();
         let (u, v) = (select(&svd.u, &patch.rows), select(&svd.v, &patch.cols));
         svd.report.error_estimate = Some(patch.relative_error(u.as_ref(), &svd.sigma, v.as_ref()));
-        svd.report.residuals = patch.residuals(g, &svd)?;
-        svd.report.converged = svd.sigma.len() == rank && svd.report.residual() <= self.tol;
+        let lengths = patch.residual_lengths(g, &svd)?;
+        svd.judge(&lengths, Goal { tol: self.tol, complete: svd.sigma.len() == rank });
         svd.report.landmarks = Some((core.rows.len(), core.cols.len()));
         svd.report.seconds_in_operator = start.elapsed().as_secs_f64();
         svd.report.notes.extend(block_notes(&patch, svd.sigma.len(), rank));
@@ -228,7 +229,7 @@ impl<T: Scalar> SvdSolver<T> for Nystrom<T> {
             products += report.products;
             seconds = (seconds.0 + report.seconds_in_operator, seconds.1 + report.seconds_in_ortho);
             // A sampler that ignores the wanted size would go on for ever.
-            let next = self.more(sizes, g).filter(|_| !report.converged && report.landmarks != landmarks);
+            let next = self.more(sizes, g).filter(|_| !report.converged() && report.landmarks != landmarks);
             if let Some(next) = next {
                 (sizes, landmarks) = (next, report.landmarks);
                 continue;
