@@ -1,4 +1,5 @@
 """The program, and random problems that several families share."""
+import csv
 import json
 import os
 import subprocess
@@ -90,6 +91,15 @@ def write_table(path, x, y=None):
 
 def write_column(path, names, values, heading="node,label"):
     path.write_text(heading + "\n" + "".join(f"{name},{_text(value)}\n" for name, value in zip(names, values)))
+
+
+def read_scores(path):
+    """Decision values of `predict --scores`, rows by id and columns by the names of the classes; values of regressions."""
+    with path.open() as lines:
+        names, *rows = csv.reader(lines)
+    rows.sort(key=lambda row: int(row[0]))
+    columns = sorted(range(2, len(names)), key=lambda j: names[j]) if len(names) > 2 else [1]
+    return np.array([[float(row[j]) for j in columns] for row in rows])
 
 
 def _text(value):
