@@ -24,6 +24,18 @@ def scores(model, rows, cols):
     return model._decision(rows, cols)
 
 
+def residual(model, k, y, penalty):
+    """‖M[a; b] − [y_c; y_c]‖/‖[y_c; y_c]‖ of a model that averages, whose coefficients follow from samples with unit rows."""
+    n = len(k)
+    bias = scores(model, np.zeros((1, n)), np.zeros((n, 1)))
+    b = 2 * (scores(model, np.eye(n), np.zeros((n, n))) - bias)
+    a = 2 * (scores(model, np.zeros((n, n)), np.eye(n)) - bias)
+    targets = ref.one_against_rest(y)
+    wanted = np.vstack([targets - targets.mean(axis=0)] * 2)
+    left = ref.centred_system(k, penalty) @ np.vstack([a, b]) - wanted
+    return (np.linalg.norm(left, axis=0) / np.linalg.norm(wanted, axis=0)).max()
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("merge", MERGES)
@@ -106,6 +118,7 @@ def test_nothing_is_called_singular_that_is_not(check, rng, route):
         label = f"route {route}, {name}, condition {condition:.0f}"
         check.that(f"{label}: not called singular", not any("singular" in text for text in model.report_["warnings"]))
         if model.report_["converged"]:
+            check(f"{label}: residual of the system that is called solved", residual(model, k, y, 1.0), 1e-9)
             check.near(label, scores(model, rows, cols), ref.merged(wanted, rows, cols, "average"), 1e-9 * max(condition, 1e2))
 
 
