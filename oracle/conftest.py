@@ -2,8 +2,12 @@
 import os
 import zlib
 
-import numpy as np
-import pytest
+# Before NumPy is loaded: the matrices are small, and threads that wait for each other cost more than they give.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 
 ACCOUNT = pytest.StashKey()
 SEED = pytest.StashKey()

@@ -100,8 +100,9 @@ def test_features_of_landmarks(check, rng):
             check.near(f"{sampler}: scalar products", f @ f.T, wanted @ wanted.T, 1e-8)
             check.near(f"{sampler}: new samples", g @ f.T, (rbf(new, x[chosen]) @ a) @ wanted.T, 1e-8)
             if sampler == "greedy":
-                best = ref.unexplained(k, ref.greedy_pivots(k, m))
-                check("greedy: as much explained as by pivoted Cholesky", abs(ref.unexplained(k, chosen) / best - 1), 1e-9)
+                # All samples are equally long, so that the first one is open.
+                check.that("greedy: the pivots of a pivoted Cholesky factorisation",
+                           any(set(chosen) == set(ref.greedy_pivots(k, m, first)) for first in chosen))
     for nystrom, truncate in (("standard", 5), ("one-shot", 5), ("double", 5), ("multi-scale", 4)):
         chosen = np.arange(m)
         model = quietly(NystromFeatures(gamma=0.3, landmarks=chosen, nystrom=nystrom, truncate=truncate).fit, x)

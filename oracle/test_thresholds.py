@@ -118,7 +118,7 @@ def test_routes_around_500_1500_and_2000(check, rng, n, spectrum):
     y = np.arange(n) % 3
     rows, cols = rng.standard_normal((5, n)), rng.standard_normal((n, 5))
     wanted = ask_ls.merged(solved(k, maps, sigma, ask_ls.one_against_rest(y), 1.0), rows, cols, "average")
-    routes = ("auto", "dense", "krylov", "minres", "svd") if n in (499, 501) else ("auto", "krylov")
+    routes = ("auto", "dense", "krylov", "minres", "svd") if n in (499, 501) else ("auto",)
     for route in routes:
         model = quietly(AsKLSClassifier(1.0, kernel="precomputed", merge="average", route=route).fit, k, y)
         label = f"route {route} at {n}, {spectrum}"

@@ -139,11 +139,11 @@ def probabilities(scores):
     return np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
 
 
-def greedy_pivots(k, count):
+def greedy_pivots(k, count, first=None):
     """Pivoted Cholesky: always the sample with the largest part left unexplained."""
     left, chosen = k.copy(), []
     for _ in range(count):
-        i = int(np.diag(left).argmax())
+        i = int(np.diag(left).argmax()) if chosen or first is None else first
         chosen.append(i)
         left = left - np.outer(left[:, i], left[i]) / left[i, i]
     return chosen
