@@ -1,7 +1,7 @@
 """Sizes at which the code changes its way: every automatic choice against its alternatives on both sides of the switch."""
 import numpy as np
 import pytest
-from common import clusters, quietly, run, sparse_rows, with_spectrum
+from common import EPS, clusters, quietly, run, sparse_rows, with_spectrum
 from references import ask_ls, kernels, triplets
 from references import machines as ref
 from sklearn.svm import SVC
@@ -144,7 +144,7 @@ def test_routes_around_5000(check, rng, n):
 def test_no_cliff_at_5000(check, rng):
     """Half of the singular values above 1/penalty, beyond what is factored."""
     n = 5001
-    sigma = np.sort(SPECTRA["hard"](rng, n))[::-1]
+    sigma = np.sort(np.concatenate([rng.uniform(1.03, 1.9, n // 2), rng.uniform(0.1, 0.97, n - 1 - n // 2)]))[::-1]
     k, *maps = reflected(rng, n, sigma)
     y = np.arange(n) % 2
     rows, cols = rng.standard_normal((5, n)), rng.standard_normal((n, 5))
@@ -152,7 +152,7 @@ def test_no_cliff_at_5000(check, rng):
     model = quietly(AsKLSClassifier(1.0, kernel="precomputed", merge="average").fit, k, y)
     check.that("not called singular", not any("singular" in text for text in model.report_["warnings"]))
     if model.report_["converged"]:
-        check.near("auto at 5001, condition 19", model._decision(rows, cols), wanted, 1e-6)
+        check.near("auto at 5001, condition 97", model._decision(rows, cols), wanted, 1e-6)
 
 
 @pytest.mark.parametrize("n", [499, 501, 1501])
@@ -179,7 +179,9 @@ def test_landmarks_around_blocks(check, rng, n):
     rows = kernels.kernel("rbf", new, x[chosen], gamma=0.3)
     for approach in ("lla", "ncr"):
         model = quietly(NystromRidge(alpha, gamma=0.3, approach=approach, landmarks=chosen).fit, x, y)
-        check.near(f"{approach} of {n} samples, {m} landmarks", model.predict(new), predict(rows, None), 1e-5)
+        # Eq. (11) squares the condition number of the landmarks, which the orthonormal basis of `lla` does not.
+        lost = 10 * EPS * np.linalg.cond(k_nm[chosen]) if approach == "ncr" else 0.0
+        check.near(f"{approach} of {n} samples, {m} landmarks", model.predict(new), predict(rows, None), 1e-6 + min(lost, 0.1))
     gamma = quietly(KernelSVD(1, kernel="rbf", solver="lanczos", gamma="scale").fit, x, Z=x[:40]).report_["kernel"]["params"]["gamma"]
     check(f"scale of {n} samples", abs(gamma / kernels.gamma_by_width(x) - 1), 1e-11)
 

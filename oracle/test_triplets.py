@@ -140,6 +140,11 @@ def test_single_precision(check, rng):
         for solver in ("exact", "lanczos"):
             model = quietly(KernelSVD(5, kernel="precomputed", solver=solver, tol=1e-4).fit, g)
             honest(check, f"{solver} in single precision, {name}", model, g.astype(float), 1e-4, EPS32)
+    for _ in range(8):
+        x, z = rng.standard_normal((7, 1)), rng.standard_normal((257, 1))
+        g = kernels.kernel("rbf", x, z, gamma=0.7).astype(np.float32)
+        model = quietly(KernelSVD(4, kernel="precomputed", solver="exact", tol=1e-4).fit, g)
+        honest(check, "exact in single precision, 7 by 257", model, g.astype(float), 1e-4, EPS32)
 
 
 @pytest.mark.quick
