@@ -1,7 +1,7 @@
 """Online learners against explicit matrices: every prediction, every loss, regret and bound."""
 import numpy as np
 import pytest
-from common import quietly, told
+from common import quietly, run, told
 from references import kernels
 from references import online as ref
 
@@ -219,7 +219,6 @@ def test_why_there_is_no_bound(check, rng, tmp_path):
     x = rng.standard_normal((30, 3))
     rows = ["x0,x1,x2", *(",".join(map(repr, map(float, row))) for row in x)]
     (tmp_path / "s.csv").write_text("\n".join(rows) + "\n")
-    from common import run
     code, found, errors = run("online", "eg-plus", tmp_path / "s.csv", "--normalize", "--json")
     check.that(f"exit code {code}", code == 0)
     if found["bound"] is None:
