@@ -6,10 +6,12 @@ PYTHON ?= python3
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 # Extra words for the demo: make demo ARGS="--out my-folder"
 ARGS ?=
+# Repeats the random problems of a run of the oracle: make oracle SEED=1234
+SEED ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit python wheel deny
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick wheel deny
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
@@ -17,9 +19,9 @@ help: ## list the verbs
 demo: build ## build the program and run its built-in example
 	$(TARGET_DIR)/release/lopsided demo $(ARGS)
 
-test: tools fmt clippy unit python doc ## formatting, lints, all tests, documentation; what CI runs
+test: tools fmt clippy unit python oracle-quick doc ## formatting, lints, all tests, documentation; what CI runs
 
-check: test deny size ## test, plus licences of the dependencies and the size table
+check: test oracle deny size ## test, plus the whole oracle, licences of the dependencies and the size table
 
 bench: peers ## lopsided beside its peers, in their own environment: a table of ratios
 	.bench-venv/bin/python benchsuite/suite.py
@@ -69,15 +71,30 @@ unit: tools
 	$(CARGO) test --workspace --locked
 	@if [ -z "$$LOPSIDED_DATA" ]; then echo "real-data tests: skipped, LOPSIDED_DATA is not set"; fi
 
-# The Python package in a fresh environment, from the extension module that `unit` has built.
-python: unit
+# The Python package in a fresh environment, from the extension module that `unit` has built or would build.
+venv: tools
+	$(CARGO) test --workspace --locked --no-run
 	@rm -rf .venv $(TARGET_DIR)/wheel
-	@if $(PYTHON) -m venv .venv && .venv/bin/pip install -q -r python/tests/requirements.txt; then \
+	@if $(PYTHON) -m venv .venv && .venv/bin/pip install -q -r python/tests/requirements.txt -r oracle/requirements.txt; then \
 		module=$$(ls -t $(TARGET_DIR)/debug/{,deps/}{lib,}_core.{so,dylib,dll} 2>/dev/null | head -1); \
-		.venv/bin/pip install -q --no-deps "$$($(PYTHON) python/assemble.py "$$module" $(TARGET_DIR)/wheel)" && \
-		echo ".venv/bin/pytest -q -rs python/tests" && \
-		LOPSIDED_BIN=$(TARGET_DIR)/debug/lopsided .venv/bin/pytest -q -rs python/tests; \
-	else echo "tests in Python: skipped, their packages cannot be installed"; fi
+		.venv/bin/pip install -q --no-deps "$$($(PYTHON) python/assemble.py "$$module" $(TARGET_DIR)/wheel)"; \
+	else rm -rf .venv; fi
+
+# Runs pytest with these words, or says that it cannot.
+define PYTEST
+@if [ -x .venv/bin/pytest ]; then \
+	echo ".venv/bin/pytest -q $(1)"; LOPSIDED_BIN=$(TARGET_DIR)/debug/lopsided .venv/bin/pytest -q $(1); \
+else echo "$@: skipped, its packages cannot be installed"; fi
+endef
+
+python: unit venv
+	$(call PYTEST,-rs python/tests)
+
+oracle: venv ## all results against plain NumPy references, on random problems of a fresh seed; SEED=1234 repeats one
+	$(call PYTEST,$(if $(SEED),--seed $(SEED) )oracle)
+
+oracle-quick: venv ## the part of it that `make test` runs
+	$(call PYTEST,$(if $(SEED),--seed $(SEED) )-m quick oracle)
 
 wheel: tools ## the Python package as a wheel for others, in target/wheels
 	cd python && maturin build --release --locked
