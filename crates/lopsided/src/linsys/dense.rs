@@ -154,9 +154,9 @@ impl Factor<'_> {
                 (w, left) = (corrected, missing);
                 is_accurate = now <= goal;
             }
-            let refined = is_accurate || !(now < 0.5 * before);
+            let goes_on = now < 0.5 * before && !is_accurate;
             before = before.min(now);
-            if step >= STEPS[0] && refined && powers[0].settled && powers[1].settled {
+            if step >= STEPS[0] && !goes_on && powers[0].settled && powers[1].settled {
                 break;
             }
         }
@@ -204,7 +204,7 @@ impl Power {
     fn step(&mut self, image: &Mat<f64>) {
         let image = image.subcols(image.ncols() - 1, 1);
         let growth = image.norm_l2();
-        self.settled = !((growth - self.growth).abs() > SETTLED * growth);
+        self.settled = (growth - self.growth).abs() <= SETTLED * growth || !growth.is_finite();
         self.growth = growth;
         self.direction = image * faer::Scale(1.0 / growth);
     }

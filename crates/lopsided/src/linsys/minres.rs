@@ -50,7 +50,8 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
     loop {
         let measured = problem.missing(&x, &rhs, Equations::Asked, norm)?;
         let now = measured.residual();
-        if measured.is_nothing() || steps >= most || !(now < 0.5 * before) {
+        let goes_on = now < 0.5 * before;
+        if measured.is_nothing() || steps >= most || !goes_on {
             break;
         }
         before = now;

@@ -21,20 +21,21 @@ mod krylov;
 mod lsmr;
 mod minres;
 mod norm;
+mod path;
+mod problem;
 mod spectral;
 #[cfg(test)]
 mod tests;
 
 pub use gate::SystemReport;
-use gate::{Account, Solved};
-use krylov::Krylov;
 pub use norm::largest_singular_value;
+pub use path::PenaltyPath;
+pub(crate) use problem::dots;
+use problem::{Found, Problem, add_scaled, centred, scale, stored};
 pub use spectral::Spectral;
 
 use crate::error::{Error, Result};
-use crate::linalg;
 use crate::operator::{self, Access, Centered, DenseOperator, Means, Operator};
-use crate::random;
 use crate::samples::SamplesRef;
 use crate::svd::Run;
 use faer::{Mat, MatRef};
@@ -285,284 +286,9 @@ impl CoupledSystem {
     }
 }
 
-/// One K and its targets for many penalties: what is learned of K for one serves the next.
-///
-/// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where half of all
-/// dimensions do not suffice, by a complete decomposition. With more than 1500 samples the spaces have at most 512 dimensions, for a
-/// symmetric K fewer, and what they do not suffice for is solved one by one.
-pub struct PenaltyPath<'a> {
-    k: &'a dyn Operator<f64>,
-    means: Means<f64>,
-    targets: Mat<f64>,
-    krylov: Krylov,
-    complete: Option<Spectral>,
-    symmetric: bool,
-    limits: Limits,
-}
-
-impl<'a> PenaltyPath<'a> {
-    /// Begins with the first space; `symmetric` says whether K equals its transpose.
-    ///
-    /// # Errors
-    /// Those of [`CoupledSystem::solve`].
-    pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, symmetric: bool) -> Result<Self> {
-        let (n, limits) = (k.nrows(), Limits::USUAL);
-        let columns = if symmetric && n <= limits.dense {
-            n / SYMMETRIC_SHARE
-        } else if n <= limits.complete {
-            n / 2
-        } else {
-            (n / 4).min(MOST)
-        };
-        PenaltyPath::within(k, targets, columns, symmetric, limits)
-    }
-
-    /// The same with spaces of at most so many dimensions.
-    fn within(
-        k: &'a dyn Operator<f64>,
-        targets: MatRef<'_, f64>,
-        columns: usize,
-        symmetric: bool,
-        limits: Limits,
-    ) -> Result<Self> {
-        CoupledSystem::default().check(k, targets)?;
-        let krylov = Krylov::new(&centred(targets), columns, symmetric)?;
-        let targets = targets.to_owned();
-        Ok(PenaltyPath { k, means: Means::of(k)?, targets, krylov, complete: None, symmetric, limits })
-    }
-
-    /// The solution for one penalty; with [`Route::Svd`] by the complete decomposition.
-    ///
-    /// # Errors
-    /// Those of [`CoupledSystem::solve`].
-    pub fn solve(&mut self, system: &CoupledSystem, run: &Run) -> Result<CoupledSolution> {
-        let system = &CoupledSystem { symmetric: self.symmetric, ..*system };
-        system.check(self.k, self.targets.as_ref())?;
-        if system.route != Route::Svd {
-            if let Some(found) = self.by_krylov(system, run)? {
-                return Ok(found);
-            }
-            if self.symmetric || self.k.nrows() > self.limits.complete {
-                return system.solve_directly(self.k, self.targets.as_ref(), run, &self.limits);
-            }
-        }
-        let centered = Centered::new(self.k, self.means.clone());
-        let spectral = match self.complete.take() {
-            Some(spectral) => spectral,
-            None => Spectral::complete(&centered, self.symmetric)?,
-        };
-        let problem = system.problem(&centered, self.targets.as_ref(), run);
-        let found = self.complete.insert(spectral).solved(&problem)?;
-        let solved = problem.gate(found, "one decomposition for several penalties")?;
-        Ok(solved.with_biases(&self.means, self.targets.as_ref()))
-    }
-
-    /// The solution in the Krylov spaces, if they may grow as much as it takes and what they give passes.
-    fn by_krylov(&mut self, system: &CoupledSystem, run: &Run) -> Result<Option<CoupledSolution>> {
-        let centered = Centered::new(self.k, self.means.clone());
-        let problem = system.problem(&centered, self.targets.as_ref(), run);
-        let Some(found) = self.krylov.solve(&problem)? else { return Ok(None) };
-        let solved = problem.gate(found, "few dimensions suffice")?;
-        Ok(solved.report.converged().then(|| solved.with_biases(&self.means, self.targets.as_ref())))
-    }
-}
-
 pub(crate) fn check_penalty(penalty: f64) -> Result<()> {
     if penalty.is_finite() && penalty > 0.0 {
         return Ok(());
     }
     Err(Error::param("penalty", penalty, "a positive number"))
-}
-
-/// M with its right-hand side, shared by the routes.
-struct Problem<'a> {
-    g: f64,
-    /// K_c.
-    k: &'a dyn Operator<f64>,
-    /// All of it, where it is in memory.
-    stored: Option<MatRef<'a, f64>>,
-    /// Centred targets.
-    y: Mat<f64>,
-    system: &'a CoupledSystem,
-    run: &'a Run,
-}
-
-/// \[a; b\] as a route found it: nobody has measured it yet.
-struct Found {
-    a: Mat<f64>,
-    b: Mat<f64>,
-    account: Account,
-}
-
-impl Problem<'_> {
-    fn n(&self) -> usize {
-        self.y.nrows()
-    }
-
-    /// Factors, and a complete decomposition where they are not accurate enough.
-    fn by_factors(&self, limits: &Limits) -> Result<Solved> {
-        let n = self.n();
-        let solved = self.gate(dense::solve(self)?, &format!("{n} samples, at most {}", limits.dense))?;
-        if solved.report.converged() || n > limits.dense {
-            return Ok(solved);
-        }
-        let complete = Spectral::complete(self.k, self.system.symmetric)?.solved(self)?;
-        let complete = self.gate(complete, "factors are not accurate enough")?;
-        Ok(if complete.report.residual < solved.report.residual { complete } else { solved })
-    }
-
-    /// Products as long as they cost less than factors, then factors; products alone where there is no room for factors.
-    fn by_products(&self, limits: &Limits) -> Result<Solved> {
-        let n = self.n();
-        let why = format!("{n} samples, more than {}", limits.dense);
-        if !limits.allow_factors(n) {
-            return self.gate(minres::solve(self, minres::most(self))?, &why);
-        }
-        let solved = self.gate(minres::solve(self, minres::cheaper_than_factors(self))?, &why)?;
-        if solved.report.converged() {
-            return Ok(solved);
-        }
-        let factored = self.gate(dense::solve(self)?, &format!("{why}, and MINRES takes long"))?;
-        Ok(if factored.report.converged() || factored.report.residual < solved.report.residual {
-            factored
-        } else {
-            solved
-        })
-    }
-
-    /// The solution for the leading triplets in place of K_c, measured as such.
-    fn by_triplets(&self, rank: usize) -> Result<Solved> {
-        let spectral = Spectral::leading(self.k, rank, self.system.symmetric, self.run)?;
-        let (left, right) = spectral.factors();
-        let product = operator::ProductOperator::new(SamplesRef::Dense(left.as_ref()), SamplesRef::Dense(right))?;
-        let replaced = Problem { k: &product, stored: None, y: self.y.clone(), ..*self };
-        replaced.gate(spectral.solved(self)?, "asked for")
-    }
-
-    /// The right-hand side of M: \[y_c; y_c\], for a symmetric K y_c.
-    fn rhs(&self) -> Mat<f64> {
-        self.joined(&self.y, &self.y)
-    }
-
-    /// The same with a random centred vector as one more target.
-    fn with_probe(&self) -> Mat<f64> {
-        let rhs = self.rhs();
-        let (rows, targets) = rhs.shape();
-        let probe = centred(random::gaussian::<f64>(rows, 1, &mut random::generator(self.run.seed, 73)).as_ref());
-        Mat::from_fn(rows, targets + 1, |i, c| if c < targets { rhs[(i, c)] } else { probe[(i, 0)] })
-    }
-
-    /// \[a; b\]; for a symmetric K, where both are one, a.
-    fn joined(&self, a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
-        if self.system.symmetric { a.clone() } else { stacked(a.as_ref(), b.as_ref()) }
-    }
-
-    /// a and b of what was joined.
-    fn split(&self, w: Mat<f64>) -> (Mat<f64>, Mat<f64>) {
-        if self.system.symmetric { (w.clone(), w) } else { halves(&w) }
-    }
-
-    /// M·w for w = \[a; b\], for a symmetric K (g·I + K_c)·w.
-    fn apply(&self, w: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        self.run.watch.check()?;
-        let n = self.n();
-        let mut out = w.to_owned() * faer::Scale(self.g);
-        let mut product = Mat::zeros(n, w.ncols());
-        if self.system.symmetric {
-            self.k.apply(w, product.as_mut())?;
-            out += &product;
-            return Ok(out);
-        }
-        let (a, b) = (w.subrows(0, n), w.subrows(n, n));
-        let (mut top, mut bottom) = out.as_mut().split_at_row_mut(n);
-        self.k.apply(b, product.as_mut())?;
-        top += &product;
-        self.k.apply_transpose(a, product.as_mut())?;
-        bottom += &product;
-        Ok(out)
-    }
-
-    /// ‖M‖·‖w‖/‖M·w‖, the largest over the columns: a lower bound of the condition number for any w, where `norm` is at most ‖M‖.
-    fn least_condition(&self, w: &Mat<f64>, norm: f64) -> Result<f64> {
-        let images = linalg::column_norms(self.apply(w.as_ref())?.as_ref());
-        let shown = linalg::column_norms(w.as_ref()).into_iter().zip(images).filter(|(length, _)| *length > 0.0);
-        let least = shown.map(|(length, image)| norm * length / image).fold(1.0, f64::max);
-        Ok(if least < f64::EPSILON.recip() { least } else { f64::INFINITY })
-    }
-
-    /// The sentence about a system of this condition that was solved otherwise; an error where that was asked for.
-    fn singular(&self, condition: f64) -> Result<String> {
-        let number = if condition.is_finite() { format!("{condition:.1e}") } else { "infinite".into() };
-        let on_singular = self.system.on_singular;
-        if on_singular == OnSingular::Error {
-            let penalty = self.system.penalty;
-            return Err(Error::Singular {
-                what: format!(
-                    "the {} system with penalty {penalty} (condition number {number}; take another penalty)",
-                    if self.system.symmetric { "LS-SVM" } else { "AsK-LS" }
-                ),
-            });
-        }
-        Ok(format!("the system is singular (condition number {number}): {on_singular} was taken"))
-    }
-}
-
-impl Solved {
-    /// β_s = mean(y − K·b) and β_t = mean(y − Kᵀ·a).
-    fn with_biases(self, means: &Means<f64>, targets: MatRef<'_, f64>) -> CoupledSolution {
-        let n = targets.nrows() as f64;
-        let bias = |weights: &Mat<f64>, of: &[f64]| -> Vec<f64> {
-            let shift = |c: usize| weights.col(c).iter().zip(of).map(|(w, m)| w * m).sum::<f64>();
-            (0..targets.ncols()).map(|c| targets.col(c).iter().sum::<f64>() / n - shift(c)).collect()
-        };
-        let (bias_source, bias_target) = (bias(&self.b, &means.cols), bias(&self.a, &means.rows));
-        CoupledSolution { a: self.a, b: self.b, bias_source, bias_target, report: self.report }
-    }
-}
-
-/// K_c in memory, and the means of K.
-fn stored(k: &dyn Operator<f64>) -> Result<(Mat<f64>, Means<f64>)> {
-    let mut matrix = operator::materialize(k)?;
-    let means = Means::of(&DenseOperator::Borrowed(matrix.as_ref()))?;
-    means.subtract_from(matrix.as_mut());
-    Ok((matrix, means))
-}
-
-/// Columns minus their means.
-fn centred(y: MatRef<'_, f64>) -> Mat<f64> {
-    let mean: Vec<f64> = y.col_iter().map(|c| c.iter().sum::<f64>() / y.nrows() as f64).collect();
-    Mat::from_fn(y.nrows(), y.ncols(), |i, c| y[(i, c)] - mean[c])
-}
-
-/// \[a; b\].
-fn stacked(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = Mat::zeros(a.nrows() + b.nrows(), a.ncols());
-    out.as_mut().subrows_mut(0, a.nrows()).copy_from(a);
-    out.as_mut().subrows_mut(a.nrows(), b.nrows()).copy_from(b);
-    out
-}
-
-/// The upper and the lower half.
-fn halves(w: &Mat<f64>) -> (Mat<f64>, Mat<f64>) {
-    let n = w.nrows() / 2;
-    (w.subrows(0, n).to_owned(), w.subrows(n, n).to_owned())
-}
-
-/// aᵀb column by column.
-pub(crate) fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
-    a.col_iter().zip(b.col_iter()).map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()).collect()
-}
-
-/// Column c of `out` += factors\[c\] · column c of `other`.
-fn add_scaled(out: &mut Mat<f64>, factors: &[f64], other: &Mat<f64>) {
-    for (c, &factor) in factors.iter().enumerate() {
-        out.col_mut(c).iter_mut().zip(other.col(c).iter()).for_each(|(o, v)| *o += factor * v);
-    }
-}
-
-/// Column c times factors\[c\].
-fn scale(out: &mut Mat<f64>, factors: &[f64]) {
-    for (c, &factor) in factors.iter().enumerate() {
-        out.col_mut(c).iter_mut().for_each(|o| *o *= factor);
-    }
 }
