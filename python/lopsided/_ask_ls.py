@@ -50,7 +50,7 @@ class _Coupled:
     _core_settings: tuple[str, ...] = (*KERNEL, *COUPLED, "merge", *GRAPH)
 
     def __init__(
-        self, penalty=1.0, *, merge="stack", kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None,
+        self, penalty="auto", *, merge="stack", kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, on_singular="tikhonov", tikhonov=None, route="auto",
         links="in", self_loops=None, normalize=None, max_degree=None, random_state=None, verbose=0,
     ):
@@ -82,8 +82,9 @@ class AsKLSClassifier(_Coupled, Probabilities, Classifier):
 
     Parameters
     ----------
-    penalty : float, default=1.0
-        Weight of the errors against the size of the weights.
+    penalty : float or "auto", default="auto"
+        Weight of the errors against the size of the weights; "auto" is the best of a few around 1/sigma_1 on held-out
+        samples. Above `report_["params"]["largest_definite_penalty"]`, which is 1/sigma_1, the system is indefinite.
     {_MERGE}
     {_PARAMETERS}
 
@@ -143,8 +144,9 @@ class AsKLSRegressor(_Coupled, Regressor):
 
     Parameters
     ----------
-    penalty : float, default=1.0
-        Weight of the errors against the size of the weights.
+    penalty : float or "auto", default="auto"
+        Weight of the errors against the size of the weights; "auto" is the best of a few around 1/sigma_1 on held-out
+        samples. Above `report_["params"]["largest_definite_penalty"]`, which is 1/sigma_1, the system is indefinite.
     {_MERGE}
     {_PARAMETERS}
 
@@ -193,8 +195,9 @@ class LSSVMClassifier(Classifier):
 
     Parameters
     ----------
-    penalty : float, default=1.0
-        Weight of the errors against the size of the weights.
+    penalty : float or "auto", default=1.0
+        Weight of the errors against the size of the weights; "auto" is the best of a few around 1/sigma_1 on held-out
+        samples.
     symmetrize : {{"average", "columns", "rows"}}, default="average"
         Symmetric matrix of a kernel that is not: (K + K')/2, K'K or KK'.
     {_PARAMETERS.replace('default="sne"', 'default="rbf"')}

@@ -5,7 +5,7 @@ use super::machine::MachineArgs;
 use super::{CompatArgs, GraphArgs, KernelArgs, ReadArgs, SolverArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use lopsided::estimators::estimators;
+use lopsided::estimators::{Penalty, estimators};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -28,9 +28,10 @@ pub(crate) struct FitArgs {
     /// What to predict. Default: values for fractions and for more than 20 different whole numbers, else classes.
     #[arg(long, value_enum, value_name = "classes|values", hide_possible_values = true)]
     pub(crate) task: Option<Task>,
-    /// Weight of the errors against the size of the weights. Default: 1; 10000 for values with kernel-svd.
+    /// Weight of the errors against the size of the weights; auto, for ask-ls and ls-svm, is the best of a few around 1/σ₁ on
+    /// held-out samples. Default: auto for ask-ls, 10000 for values with kernel-svd, else 1.
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
-    pub(crate) penalty: Option<f64>,
+    pub(crate) penalty: Option<Penalty>,
     #[command(flatten)]
     pub(crate) coupled: CoupledArgs,
     #[command(flatten)]

@@ -63,12 +63,32 @@ fn a_singular_system_is_said_and_can_be_refused() {
     scratch.write("ring.csv", format!("source,target\n{ring}"));
     let labels = lines(|i| i % 2);
     scratch.write("ring-labels.csv", format!("node,label\n{labels}"));
-    let ring = "fit ask-ls ring.csv --labels ring-labels.csv --kernel precomputed --no-self-loops --model m";
+    let ring =
+        "fit ask-ls ring.csv --labels ring-labels.csv --kernel precomputed --no-self-loops --penalty 1 --model m";
     for way in ["tikhonov", "min-norm"] {
         let fit = scratch.json(&format!("{ring} --on-singular {way}"));
         assert!(fit["warnings"][0].as_str().is_some_and(|w| w.contains("singular")), "{fit}");
     }
-    refused(&scratch, &format!("{ring} --on-singular error"), &["condition number", "singular"]);
+    for route in ["auto", "svd", "dense", "krylov", "minres", "lsmr"] {
+        let command = format!("{ring} --on-singular error --route {route}");
+        refused(&scratch, &command, &["condition number", "singular"]);
+    }
+}
+
+#[test]
+fn the_penalty_is_chosen_unless_given_and_its_border_told() {
+    let scratch = graph();
+    let fit = scratch.json(&format!("{GRAPH} --train-ids train.txt --model m"));
+    let border = number(&fit["params"], "largest_definite_penalty");
+    assert!(fit["params"]["penalty_why"].as_str().is_some_and(|why| why.contains("held-out")), "{fit}");
+    assert_eq!(
+        scratch.json(&format!("{GRAPH} --train-ids train.txt --penalty auto --model m"))["params"],
+        fit["params"]
+    );
+    let warned = scratch.json(&format!("{GRAPH} --train-ids train.txt --penalty {} --model m", 2.0 * border));
+    let said = |fit: &serde_json::Value| fit["warnings"].to_string().contains("indefinite");
+    assert!(said(&warned) && !said(&fit), "{warned}");
+    refused(&scratch, &format!("{GRAPH} --penalty automatic --model m"), &["automatic", "auto"]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) mod scoring;
 mod streamed;
 mod svd_predictor;
 
-pub use ask_ls::{AskLs, AskLsModel, Merge, Symmetrize};
+pub use ask_ls::{AskLs, AskLsModel, Merge, Penalty, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
@@ -74,14 +74,7 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     ///
     /// Provided: one fit per point and fold. An override shares work between points and gives the same scores.
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
-        let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
-        let one = |point: &Point, fold: &Vec<usize>| {
-            let held: HashSet<usize> = fold.iter().copied().collect();
-            let hidden = Dataset { y: Some(target.clone().without(|i| held.contains(&i))), ..data.clone() };
-            let model = self.with(point)?.fit(hidden, run)?;
-            Ok(score(&target.rows(fold), model.decision(&data.rows(fold), run)?.as_ref()))
-        };
-        points.iter().map(|point| folds.iter().map(|fold| one(point, fold)).collect()).collect()
+        validate_by_fits(self, data, points, folds, run)
     }
 }
 
@@ -167,6 +160,24 @@ pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
         kernel_machine::logistic_entry(),
         nystrom_machine::ridge_entry(),
     ]
+}
+
+/// The scores of [`Estimator::validate`] by one fit per point and fold.
+fn validate_by_fits<T: Scalar, E: Estimator<T> + ?Sized>(
+    estimator: &E,
+    data: &Dataset<T>,
+    points: &[Point],
+    folds: &[Vec<usize>],
+    run: &Run,
+) -> Result<Vec<Vec<f64>>> {
+    let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
+    let one = |point: &Point, fold: &Vec<usize>| {
+        let held: HashSet<usize> = fold.iter().copied().collect();
+        let hidden = Dataset { y: Some(target.clone().without(|i| held.contains(&i))), ..data.clone() };
+        let model = estimator.with(point)?.fit(hidden, run)?;
+        Ok(score(&target.rows(fold), model.decision(&data.rows(fold), run)?.as_ref()))
+    };
+    points.iter().map(|point| folds.iter().map(|fold| one(point, fold)).collect()).collect()
 }
 
 fn above_zero(setting: &str, value: &str) -> Result<f64> {

@@ -1,4 +1,4 @@
-use super::{Problem, SINGULAR, Solved, Spectral};
+use super::{Found, Problem, SINGULAR, Spectral};
 use crate::error::Result;
 use crate::linalg;
 use crate::svd::orthogonalize;
@@ -89,7 +89,7 @@ impl Krylov {
     }
 
     /// The solution for one penalty; `None` if the bases may not grow as much as it takes.
-    pub(super) fn solve(&mut self, problem: &Problem<'_>) -> Result<Option<Solved>> {
+    pub(super) fn solve(&mut self, problem: &Problem<'_>) -> Result<Option<Found>> {
         if self.steps == 0 {
             self.expand(problem)?;
         }
@@ -152,7 +152,7 @@ impl Krylov {
     }
 
     /// The solution in the present spaces if it has converged.
-    fn look(&mut self, problem: &Problem<'_>) -> Result<Option<Solved>> {
+    fn look(&mut self, problem: &Problem<'_>) -> Result<Option<Found>> {
         if self.looked != self.h.shape() {
             self.small = Spectral::small(self.h.as_ref(), self.right.is_none())?;
             self.looked = self.h.shape();
@@ -166,20 +166,20 @@ impl Krylov {
             Mat::from_fn(basis.q.ncols(), cols, |i, c| if i < known { self.start[(i, c)] } else { 0.0 })
         };
         let (s, t) = (targets(&self.left), targets(self.right()));
-        let Solved { a, b, mut report } = self.small.solved_for(problem, (s.as_ref(), t.as_ref()))?;
+        let Found { a, b, mut account } = self.small.solved_for(problem, (s.as_ref(), t.as_ref()))?;
         let outside = self.left.outside(&b).into_iter().zip(self.right().outside(&a));
         let lengths = linalg::column_norms(self.start.as_ref());
         let relative =
             outside.zip(lengths).map(|((up, down), length)| (0.5 * (up + down)).sqrt() / length.max(f64::MIN_POSITIVE));
-        report.residual = relative.fold(0.0, f64::max);
-        let progress = Progress { stage: "Krylov spaces", done: self.steps, total: 0, residual: Some(report.residual) };
+        let residual = relative.fold(0.0, f64::max);
+        let progress = Progress { stage: "Krylov spaces", done: self.steps, total: 0, residual: Some(residual) };
         problem.run.watch.report(progress)?;
-        if report.residual > TOL && !exhausted {
+        if residual > TOL && !exhausted {
             return Ok(None);
         }
-        report.route = "krylov".into();
-        report.iterations = self.steps;
+        account.route = "krylov";
+        account.iterations = self.steps;
         let (a, b) = (linalg::mul(self.left.q.as_ref(), a.as_ref()), linalg::mul(self.right().q.as_ref(), b.as_ref()));
-        Ok(Some(Solved { a, b, report }))
+        Ok(Some(Found { a, b, account }))
     }
 }

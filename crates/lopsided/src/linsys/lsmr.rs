@@ -1,11 +1,15 @@
-use super::{Problem, Solved, SystemReport, add_scaled, halves, scale};
+use super::gate::{Account, Equations};
+use super::{Found, OnSingular, Problem, SINGULAR, add_scaled, scale};
 use crate::error::Result;
 use crate::linalg::column_norms;
 use crate::watch::Progress;
 use faer::Mat;
 
-/// Most iterations; a damped system of any size needs far fewer.
-const MOST: u64 = 5000;
+/// Most iterations; a damped system needs far fewer unless K is large against λ.
+const MOST: u64 = 20_000;
+
+/// What the iteration's own account of the gradient is to leave of the tolerance, as it drifts from the measured one.
+const SAFETY: f64 = 0.1;
 
 /// Scalars of one column, in the names of the method's authors.
 struct Column {
@@ -21,9 +25,12 @@ struct Column {
 }
 
 /// (M² + λI)·w = M·\[y_c; y_c\] by LSMR with damping √λ (\[FS11\] of the references): products with M only, all targets at
-/// once. λ = 0 gives the least-squares solution of least norm.
-pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Solved> {
-    let mut u = problem.rhs();
+/// once. λ = 0 gives the least-squares solution of least norm: with [`OnSingular::Error`] a random vector then rides along as one
+/// more target, and what is left of it or of a target lies where M is 0, which shows that M is singular.
+pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Found> {
+    let refuses = problem.system.on_singular == OnSingular::Error;
+    let rhs = if refuses { problem.with_probe() } else { problem.rhs() };
+    let mut u = rhs.clone();
     let beta = column_norms(u.as_ref());
     normalize(&mut u, &beta);
     let mut v = problem.apply(u.as_ref())?;
@@ -39,11 +46,12 @@ pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Solved> {
         sbar: 0.0,
         range: (f64::INFINITY, 0.0),
     };
+    let mut norm = alpha.iter().copied().fold(0.0, f64::max);
     let mut columns: Vec<Column> = alpha.iter().zip(&beta).map(start).collect();
     let (mut h, mut hbar) = (v.clone(), Mat::zeros(v.nrows(), v.ncols()));
     let mut x = Mat::zeros(v.nrows(), v.ncols());
-    let mut report = SystemReport { route: "lsmr".into(), ..SystemReport::default() };
-    while report.iterations < MOST {
+    let mut iterations = 0;
+    while iterations < MOST {
         scale(&mut u, &alpha.iter().map(|a| -a).collect::<Vec<_>>());
         u += problem.apply(v.as_ref())?;
         let beta = column_norms(u.as_ref());
@@ -52,6 +60,7 @@ pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Solved> {
         v += problem.apply(u.as_ref())?;
         alpha = column_norms(v.as_ref());
         normalize(&mut v, &alpha);
+        norm = alpha.iter().chain(&beta).copied().fold(norm, f64::max);
         let steps: Vec<[f64; 3]> =
             columns.iter_mut().enumerate().map(|(c, column)| column.step(alpha[c], beta[c], lambda.sqrt())).collect();
         let part = |at: usize| steps.iter().map(|s| s[at]).collect::<Vec<f64>>();
@@ -60,18 +69,28 @@ pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Solved> {
         add_scaled(&mut x, &part(1), &hbar);
         scale(&mut h, &part(2));
         h += &v;
-        report.iterations += 1;
+        iterations += 1;
         let left = columns.iter().map(Column::left).fold(0.0, f64::max);
-        let progress = Progress { stage: "damped system", done: report.iterations, total: 0, residual: Some(left) };
+        let progress = Progress { stage: "damped system", done: iterations, total: 0, residual: Some(left) };
         problem.run.watch.report(progress)?;
-        if left <= problem.system.tol {
+        if left <= SAFETY * problem.system.tol {
             break;
         }
     }
-    report.condition = columns.iter().map(|column| over(column.range.1, column.range.0)).fold(1.0, f64::max);
-    report.estimated = true;
-    let (a, b) = halves(&x);
-    Ok(Solved { a, b, report })
+    let mut condition = columns.iter().map(|column| over(column.range.1, column.range.0)).fold(1.0, f64::max);
+    let mut equations = Equations::Damped(lambda);
+    if refuses {
+        let left = rhs - problem.apply(x.as_ref())?;
+        condition = condition.max(problem.least_condition(&left, norm)?);
+        if condition > SINGULAR {
+            problem.singular(condition)?;
+        }
+        (x, equations) = (x.subcols(0, x.ncols() - 1).to_owned(), Equations::Asked);
+    }
+    let (a, b) = problem.split(x);
+    let account =
+        Account { route: "lsmr", condition, estimated: true, iterations, equations, norm, ..Account::default() };
+    Ok(Found { a, b, account })
 }
 
 impl Column {

@@ -1,56 +1,115 @@
-use super::{Problem, SINGULAR, Solved, Spectral, SystemReport, add_scaled, dots, halves, lsmr, scale, stacked};
+use super::gate::{Account, Equations};
+use super::{Found, Problem, SINGULAR, Spectral, add_scaled, dots, lsmr, scale};
 use crate::error::Result;
-use crate::linalg::column_norms;
+use crate::operator::Access;
 use crate::watch::Progress;
 use faer::Mat;
 
-/// Most iterations.
-const MOST: u64 = 2000;
-/// Iterations in which the residual must at least be halved.
-const WINDOW: u64 = 50;
-/// Singular triplets in the preconditioner.
-const TRIPLETS: usize = 40;
+/// Most iterations where every one takes all entries of K, and for each sample where products are cheap.
+const MOST: u64 = 5000;
+const MOST_EACH: u64 = 4;
+/// Iterations between two looks at whether M is singular, which cost two.
+const LOOK: u64 = 50;
+/// Singular triplets in the preconditioner where products are cheap, and where a product with many vectors costs hardly more
+/// than with one.
+const TRIPLETS: [usize; 2] = [40, 128];
+/// Landmarks of the preconditioner of a symmetric K: at most so many, and so many samples for each.
+const LANDMARKS: usize = 1000;
+const SAMPLES_EACH: usize = 8;
+/// What an iteration leaves of the residual it is to leave, as that is measured in another norm.
+const SAFETY: f64 = 0.1;
 
-/// MINRES (\[PS75\] of the references) for all targets at once, preconditioned by |M| with K_c replaced by its leading
-/// triplets: M is indefinite, |M| is not, and where the triplets are exact all eigenvalues of the product are ±1.
-pub(super) fn solve(problem: &Problem<'_>) -> Result<Solved> {
-    let rank = TRIPLETS.min(problem.n() / 4).max(1);
-    let spectral = Spectral::rough(problem.k, rank, problem.system.symmetric, problem.run)?;
-    let mut iteration = Iteration::new(problem, &spectral);
-    let mut before = f64::INFINITY;
-    while iteration.count < MOST && iteration.left() > problem.system.tol {
-        iteration.step(problem, &spectral)?;
-        if iteration.count.is_multiple_of(WINDOW) {
-            if iteration.left() > 0.5 * before {
-                break;
+/// The most iterations that a problem may take.
+pub(super) fn most(problem: &Problem<'_>) -> u64 {
+    if is_cheap(problem) { MOST.max(MOST_EACH * problem.n() as u64) } else { MOST }
+}
+
+/// Iterations that cost less than factors of the matrix.
+pub(super) fn cheaper_than_factors(problem: &Problem<'_>) -> u64 {
+    problem.n() as u64 / if is_cheap(problem) { 2 } else { 50 }
+}
+
+fn is_cheap(problem: &Problem<'_>) -> bool {
+    problem.k.access() == Access::Products
+}
+
+/// MINRES (\[PS75\] of the references) for all targets at once, preconditioned by |M| with K_c replaced by leading triplets: M is
+/// indefinite, |M| is not, and where the triplets are exact all eigenvalues of the product are ±1.
+///
+/// 1. A random vector rides along as one more target: its solution shows how large M⁻¹ is, also where no target touches.
+/// 2. MINRES solves for what is missing, as measured; its own account of the residual is another norm's, and drifts.
+/// 3. Every 50 iterations, and more often at first, ‖M·z‖/‖z‖, an upper bound of the least |eigenvalue|, is measured for the preconditioned residuals z,
+///    which tend to vectors that M takes to 0. Only such a bound makes the system singular.
+/// 4. Where no more iterations are allowed the answer is what it is: the gate measures it.
+pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
+    let spectral = preconditioner(problem)?;
+    let norm = spectral.extremes(problem.g).0;
+    let rhs = problem.with_probe();
+    let mut x = Mat::zeros(rhs.nrows(), rhs.ncols());
+    let (mut steps, mut before) = (0, f64::INFINITY);
+    loop {
+        let measured = problem.missing(&x, &rhs, Equations::Asked, norm)?;
+        let now = measured.residual();
+        let goes_on = now < 0.5 * before;
+        if measured.is_nothing() || steps >= most || !goes_on {
+            break;
+        }
+        before = now;
+        let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
+        let goal = SAFETY * goal.fold(0.5, f64::min);
+        let mut iteration = Iteration::new(problem, &spectral, measured.missing);
+        while steps < most && iteration.left() > goal {
+            iteration.step(problem, &spectral)?;
+            steps += 1;
+            if (steps % LOOK == 0 || steps.is_power_of_two())
+                && let Some(condition) = iteration.singular(problem, &spectral, norm)?
+            {
+                return singular(problem, condition, steps);
             }
-            before = iteration.left();
+        }
+        x += &iteration.x;
+    }
+    let condition = problem.least_condition(&x, norm)?;
+    if condition > SINGULAR {
+        return singular(problem, condition, steps);
+    }
+    let (a, b) = problem.split(x.subcols(0, x.ncols() - 1).to_owned());
+    let (route, iterations) = ("minres", steps);
+    Ok(Found { a, b, account: Account { route, condition, estimated: true, iterations, norm, ..Account::default() } })
+}
+
+fn singular(problem: &Problem<'_>, condition: f64, steps: u64) -> Result<Found> {
+    let warning = problem.singular(condition)?;
+    let mut damped = lsmr::solve(problem, problem.system.on_singular.lambda())?;
+    damped.account.iterations += steps;
+    damped.account.warnings.push(warning);
+    damped.account.condition = condition;
+    Ok(damped)
+}
+
+/// Landmarks for a symmetric K whose entries are at hand: they cost a small part of one product. Else triplets by products.
+fn preconditioner(problem: &Problem<'_>) -> Result<Spectral> {
+    let n = problem.n();
+    if problem.system.symmetric && !is_cheap(problem) {
+        let landmarks = (n / SAMPLES_EACH).min(LANDMARKS);
+        if let Some(found) = Spectral::nystrom(problem.k, landmarks, problem.g, problem.run)? {
+            return Ok(found);
         }
     }
-    let settled = iteration.left() <= problem.system.tol;
-    let mut condition = iteration.condition(problem, &spectral);
-    if !settled {
-        condition = condition.max(iteration.least_condition(problem, &spectral)?);
-    }
-    let mut report = SystemReport { route: "minres".into(), condition, estimated: true, ..SystemReport::default() };
-    report.iterations = iteration.count;
-    if settled && condition <= SINGULAR {
-        let (a, b) = halves(&iteration.x);
-        return Ok(Solved { a, b, report });
-    }
-    report.warnings.push(problem.singular(condition)?);
-    let damped = lsmr::solve(problem, problem.system.on_singular.lambda())?;
-    let iterations = report.iterations + damped.report.iterations;
-    Ok(Solved { report: SystemReport { route: "lsmr".into(), iterations, ..report }, ..damped })
+    let rank = TRIPLETS[usize::from(!is_cheap(problem))].min(n / 4).max(1);
+    Spectral::rough(problem.k, rank, problem.system.symmetric, problem.run)
 }
 
 /// |M|⁻¹·r.
 fn precondition(problem: &Problem<'_>, spectral: &Spectral, r: &Mat<f64>) -> Mat<f64> {
-    let floor = 1e-3 * problem.g;
+    let (g, floor) = (problem.g, 1e-3 * problem.g);
+    let inverse = |h: f64| h.abs().max(floor).recip();
+    if problem.system.symmetric {
+        return spectral.filtered_symmetric(g, r, inverse);
+    }
     let n = problem.n();
-    let halves = (r.subrows(0, n), r.subrows(n, n));
-    let (a, b) = spectral.filtered(problem.g, halves, |h| h.abs().max(floor).recip());
-    stacked(a.as_ref(), b.as_ref())
+    let (a, b) = spectral.filtered(g, (r.subrows(0, n), r.subrows(n, n)), inverse);
+    problem.joined(&a, &b)
 }
 
 /// Scalars of one column, in the names of the method's authors.
@@ -64,12 +123,11 @@ struct Column {
     phibar: f64,
     cs: f64,
     sn: f64,
-    gmax: f64,
-    gmin: f64,
 }
 
 struct Iteration {
     columns: Vec<Column>,
+    rhs: Mat<f64>,
     r1: Mat<f64>,
     r2: Mat<f64>,
     y: Mat<f64>,
@@ -80,17 +138,16 @@ struct Iteration {
 }
 
 impl Iteration {
-    fn new(problem: &Problem<'_>, spectral: &Spectral) -> Self {
-        let r2 = problem.rhs();
+    fn new(problem: &Problem<'_>, spectral: &Spectral, rhs: Mat<f64>) -> Self {
+        let r2 = rhs.clone();
         let y = precondition(problem, spectral, &r2);
         let zero = Mat::zeros(r2.nrows(), r2.ncols());
         let column = |square: f64| {
             let beta = square.max(0.0).sqrt();
-            let (gmax, gmin) = (0.0, f64::INFINITY);
-            Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0, gmax, gmin }
+            Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0 }
         };
         let columns = dots(&r2, &y).into_iter().map(column).collect();
-        Iteration { columns, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
+        Iteration { columns, rhs, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
     }
 
     fn factors(&self, of: impl Fn(&Column) -> f64) -> Vec<f64> {
@@ -130,24 +187,11 @@ impl Iteration {
         self.columns.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// What is left of the right-hand side lies near the vectors that M takes to 0: ‖M‖·‖r‖/‖M·r‖ is a lower bound.
-    fn least_condition(&self, problem: &Problem<'_>, spectral: &Spectral) -> Result<f64> {
-        let left = problem.rhs() - problem.apply(self.x.as_ref())?;
-        let taken = column_norms(problem.apply(left.as_ref())?.as_ref());
-        let ratios = column_norms(left.as_ref()).into_iter().zip(taken).filter(|(left, _)| *left > 0.0);
-        Ok(spectral.extremes(problem.g).0 * ratios.map(|(left, taken)| left / taken).fold(0.0, f64::max))
-    }
-
-    /// From the triplets where they reach below g, from the iteration where they do not, and for a symmetric K, where g − σ need
-    /// not be an eigenvalue.
-    fn condition(&self, problem: &Problem<'_>, spectral: &Spectral) -> f64 {
-        let g = problem.g;
-        let (largest, smallest) = spectral.extremes(g);
-        let tail = self.columns.iter().map(|c| c.gmin).fold(f64::INFINITY, f64::min) * g;
-        let reaches = !problem.system.symmetric && spectral.sigma().last().is_some_and(|s| *s < g);
-        let smallest =
-            if reaches { smallest.min(g - spectral.sigma().last().unwrap_or(&0.0)) } else { smallest.min(tail) };
-        if smallest > 0.0 { largest / smallest } else { f64::INFINITY }
+    /// The condition number at least, if a vector shows that it is beyond [`SINGULAR`].
+    fn singular(&self, problem: &Problem<'_>, spectral: &Spectral, norm: f64) -> Result<Option<f64>> {
+        let left = &self.rhs - problem.apply(self.x.as_ref())?;
+        let condition = problem.least_condition(&precondition(problem, spectral, &left), norm)?;
+        Ok(Some(condition).filter(|condition| *condition > SINGULAR))
     }
 }
 
@@ -168,8 +212,6 @@ impl Column {
         (self.cs, self.sn) = (gbar / gamma, self.beta / gamma);
         let phi = self.cs * self.phibar;
         self.phibar *= self.sn;
-        self.gmax = self.gmax.max(gamma);
-        self.gmin = self.gmin.min(gamma);
         [-oldeps, -delta, gamma.recip(), phi]
     }
 }

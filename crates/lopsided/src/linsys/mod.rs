@@ -16,17 +16,27 @@
 //! belongs to vectors (u, −u), which no target touches.
 
 mod dense;
+mod gate;
 mod krylov;
 mod lsmr;
 mod minres;
+mod norm;
+mod path;
+mod problem;
 mod spectral;
+#[cfg(test)]
+mod tests;
 
-use krylov::Krylov;
+pub use gate::SystemReport;
+pub use norm::largest_singular_value;
+pub use path::PenaltyPath;
+pub(crate) use problem::dots;
+use problem::{Found, Problem, add_scaled, centred, scale, stored};
 pub use spectral::Spectral;
 
 use crate::error::{Error, Result};
-use crate::linalg;
 use crate::operator::{self, Access, Centered, DenseOperator, Means, Operator};
+use crate::samples::SamplesRef;
 use crate::svd::Run;
 use faer::{Mat, MatRef};
 use std::fmt;
@@ -36,15 +46,34 @@ use std::str::FromStr;
 pub const SINGULAR: f64 = 1e10;
 /// Up to this many samples a dense factorisation is taken.
 pub(crate) const DENSE: usize = 5000;
-/// From so many samples on Krylov spaces are tried first: of so small a share of all dimensions that failing costs less than
-/// what follows, and of at most so many.
-const KRYLOV: usize = 500;
+/// Krylov spaces are tried first: of so small a share of all dimensions that failing costs less than what follows, and of at most
+/// so many.
 const SHARE: usize = 8;
 const MOST: usize = 512;
 /// The share where K is symmetric and small enough to be factored, which takes a sixth of the time.
 const SYMMETRIC_SHARE: usize = 32;
-/// Up to this many samples a complete decomposition pays for several penalties.
-const COMPLETE: usize = 1500;
+
+/// Numbers of samples at which `auto` changes its way; tests lower them.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// From so many on Krylov spaces are tried first.
+    krylov: usize,
+    /// Up to so many factors come next, beyond it MINRES.
+    dense: usize,
+    /// Up to so many factors follow where MINRES has not finished, if they fit the memory.
+    factored: usize,
+    /// Up to so many a complete decomposition pays for several penalties.
+    complete: usize,
+}
+
+impl Limits {
+    const USUAL: Limits = Limits { krylov: 500, dense: DENSE, factored: 20_000, complete: 1500 };
+
+    /// Whether K_c and its factors fit the memory.
+    fn allow_factors(&self, n: usize) -> bool {
+        n <= self.factored && 16 * (n as u64).pow(2) <= operator::available_memory()
+    }
+}
 
 /// What to do with a singular system.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -160,25 +189,6 @@ pub struct CoupledSolution {
     pub report: SystemReport,
 }
 
-/// Account of a solved system.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct SystemReport {
-    /// `svd`, `dense`, `minres`, `lsmr` or `low-rank`.
-    pub route: String,
-    /// Why it was taken.
-    pub why: String,
-    /// Condition number of M, of g·I + K_c for a symmetric K; infinite when it is singular to working precision.
-    pub condition: f64,
-    /// Whether that number is an estimate.
-    pub estimated: bool,
-    /// ‖M·\[a; b\] − \[y_c; y_c\]‖/‖\[y_c; y_c\]‖, the largest of all targets.
-    pub residual: f64,
-    /// Iterations of an iterative route.
-    pub iterations: u64,
-    /// What a user should know.
-    pub warnings: Vec<String>,
-}
-
 impl CoupledSystem {
     /// Solves for all columns of `targets` at once.
     ///
@@ -186,26 +196,53 @@ impl CoupledSystem {
     /// [`Error::Param`], [`Error::Shape`] and [`Error::NotFinite`] for what cannot be used, [`Error::Singular`] with
     /// [`OnSingular::Error`], [`Error::Interrupted`].
     pub fn solve(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
+        self.solve_within(k, targets, run, &Limits::USUAL)
+    }
+
+    fn solve_within(
+        &self,
+        k: &dyn Operator<f64>,
+        targets: MatRef<'_, f64>,
+        run: &Run,
+        limits: &Limits,
+    ) -> Result<CoupledSolution> {
         self.check(k, targets)?;
         let columns = match self.route {
             Route::Krylov => k.nrows(),
-            Route::Auto if k.nrows() >= KRYLOV => self.share(k.nrows()).min(MOST),
-            _ => return self.solve_directly(k, targets, run),
+            Route::Auto if k.nrows() >= limits.krylov => self.share(k, limits),
+            _ => return self.solve_directly(k, targets, run, limits),
         };
-        let found = PenaltyPath::within(k, targets, columns, self.symmetric)?.by_krylov(self, run)?;
-        found.map_or_else(|| self.solve_directly(k, targets, run), Ok)
+        let found = PenaltyPath::within(k, targets, columns, self.symmetric, *limits)?.by_krylov(self, run)?;
+        found.map_or_else(|| self.solve_directly(k, targets, run, limits), Ok)
     }
 
     /// Dimensions of spaces that cost less than what follows if they do not suffice.
-    fn share(&self, n: usize) -> usize {
-        n / if self.symmetric && n <= DENSE { SYMMETRIC_SHARE } else { SHARE }
+    fn share(&self, k: &dyn Operator<f64>, limits: &Limits) -> usize {
+        let n = k.nrows();
+        match (self.symmetric, n <= limits.dense) {
+            (true, true) => n / SYMMETRIC_SHARE,
+            // Each dimension takes a product with all entries, and MINRES with landmarks needs a few dozen.
+            (true, false) if k.access() != Access::Products => MOST / SHARE,
+            _ => n / SHARE,
+        }
+        .min(MOST)
     }
 
     /// The solution by a route that does not depend on the targets.
-    fn solve_directly(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
-        let (route, why) = self.choose(k);
-        let whole = matches!(route, Route::Svd | Route::Dense) && k.access() != Access::Products;
-        let stored = if whole { Some(stored(k)?) } else { None };
+    fn solve_directly(
+        &self,
+        k: &dyn Operator<f64>,
+        targets: MatRef<'_, f64>,
+        run: &Run,
+        limits: &Limits,
+    ) -> Result<CoupledSolution> {
+        let n = k.nrows();
+        let whole = match self.route {
+            Route::Svd | Route::Dense => true,
+            Route::Auto | Route::Krylov => n <= limits.dense,
+            Route::Minres | Route::Lsmr | Route::LowRank(_) => false,
+        };
+        let stored = if whole && k.access() != Access::Products { Some(stored(k)?) } else { None };
         let means = stored.as_ref().map_or_else(|| Means::of(k), |(_, means)| Ok(means.clone()))?;
         let centered: Box<dyn Operator<f64> + '_> = match &stored {
             Some((matrix, _)) => Box::new(DenseOperator::Borrowed(matrix.as_ref())),
@@ -213,29 +250,21 @@ impl CoupledSystem {
         };
         let matrix = stored.as_ref().map(|(matrix, _)| matrix.as_ref());
         let problem = Problem { stored: matrix, ..self.problem(&*centered, targets, run) };
-        let mut solved = match route {
-            Route::Svd => Spectral::complete(&*centered, self.symmetric)?.solved(&problem)?,
-            Route::LowRank(rank) => Spectral::leading(&*centered, rank, self.symmetric, run)?.solved(&problem)?,
-            Route::Dense => dense::solve(&problem)?,
-            Route::Lsmr => lsmr::solve(&problem, self.on_singular.lambda())?,
-            Route::Minres | Route::Krylov | Route::Auto => minres::solve(&problem)?,
+        let asked = "asked for";
+        let solved = match self.route {
+            Route::Svd => problem.gate(Spectral::complete(&*centered, self.symmetric)?.solved(&problem)?, asked)?,
+            Route::LowRank(rank) => problem.by_triplets(rank)?,
+            Route::Dense => problem.gate(dense::solve(&problem)?, asked)?,
+            Route::Lsmr => problem.gate(lsmr::solve(&problem, self.on_singular.lambda())?, asked)?,
+            Route::Minres => problem.gate(minres::solve(&problem, minres::most(&problem))?, asked)?,
+            Route::Auto | Route::Krylov if n <= limits.dense => problem.by_factors(limits)?,
+            Route::Auto | Route::Krylov => problem.by_products(limits)?,
         };
-        solved.report.why = why;
-        solved.report.residual = problem.residual(&solved)?;
         Ok(solved.with_biases(&means, targets))
     }
 
     fn problem<'a>(&'a self, k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, run: &'a Run) -> Problem<'a> {
         Problem { g: 1.0 / self.penalty, k, stored: None, y: centred(targets), system: self, run }
-    }
-
-    fn choose(&self, k: &dyn Operator<f64>) -> (Route, String) {
-        let n = k.nrows();
-        match self.route {
-            Route::Auto | Route::Krylov if n <= DENSE => (Route::Dense, format!("{n} samples, at most {DENSE}")),
-            Route::Auto | Route::Krylov => (Route::Minres, format!("{n} samples, more than {DENSE}")),
-            route => (route, "asked for".into()),
-        }
     }
 
     fn check(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<()> {
@@ -246,7 +275,7 @@ impl CoupledSystem {
         if targets.nrows() != n {
             return Err(Error::shape("number of targets", n, targets.nrows()));
         }
-        crate::samples::SamplesRef::Dense(targets).check_finite("the targets")?;
+        SamplesRef::Dense(targets).check_finite("the targets")?;
         check_penalty(self.penalty)?;
         match self.on_singular {
             OnSingular::Tikhonov(lambda) if !(lambda.is_finite() && lambda > 0.0) => {
@@ -257,219 +286,9 @@ impl CoupledSystem {
     }
 }
 
-/// One K and its targets for many penalties: what is learned of K for one serves the next.
-///
-/// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where half of all
-/// dimensions do not suffice, by a complete decomposition. With more than 1500 samples the spaces have at most 512 dimensions, for a
-/// symmetric K fewer, and what they do not suffice for is solved one by one.
-pub struct PenaltyPath<'a> {
-    k: &'a dyn Operator<f64>,
-    means: Means<f64>,
-    targets: Mat<f64>,
-    krylov: Krylov,
-    complete: Option<Spectral>,
-    symmetric: bool,
-}
-
-impl<'a> PenaltyPath<'a> {
-    /// Begins with the first space; `symmetric` says whether K equals its transpose.
-    ///
-    /// # Errors
-    /// Those of [`CoupledSystem::solve`].
-    pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, symmetric: bool) -> Result<Self> {
-        let n = k.nrows();
-        let columns = if symmetric && n <= DENSE {
-            n / SYMMETRIC_SHARE
-        } else if n <= COMPLETE {
-            n / 2
-        } else {
-            (n / 4).min(MOST)
-        };
-        PenaltyPath::within(k, targets, columns, symmetric)
-    }
-
-    /// The same with spaces of at most so many dimensions.
-    fn within(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, columns: usize, symmetric: bool) -> Result<Self> {
-        CoupledSystem::default().check(k, targets)?;
-        let krylov = Krylov::new(&centred(targets), columns, symmetric)?;
-        Ok(PenaltyPath { k, means: Means::of(k)?, targets: targets.to_owned(), krylov, complete: None, symmetric })
-    }
-
-    /// The solution for one penalty; with [`Route::Svd`] by the complete decomposition.
-    ///
-    /// # Errors
-    /// Those of [`CoupledSystem::solve`].
-    pub fn solve(&mut self, system: &CoupledSystem, run: &Run) -> Result<CoupledSolution> {
-        let system = &CoupledSystem { symmetric: self.symmetric, ..*system };
-        system.check(self.k, self.targets.as_ref())?;
-        if system.route != Route::Svd {
-            if let Some(found) = self.by_krylov(system, run)? {
-                return Ok(found);
-            }
-            if self.symmetric || self.k.nrows() > COMPLETE {
-                return system.solve_directly(self.k, self.targets.as_ref(), run);
-            }
-        }
-        let centered = Centered::new(self.k, self.means.clone());
-        let spectral = match self.complete.take() {
-            Some(spectral) => spectral,
-            None => Spectral::complete(&centered, self.symmetric)?,
-        };
-        let problem = system.problem(&centered, self.targets.as_ref(), run);
-        let solved = self.complete.insert(spectral).solved(&problem)?;
-        Ok(solved.with_biases(&self.means, self.targets.as_ref()))
-    }
-
-    /// The solution in the Krylov spaces, if they may grow as much as it takes.
-    fn by_krylov(&mut self, system: &CoupledSystem, run: &Run) -> Result<Option<CoupledSolution>> {
-        let centered = Centered::new(self.k, self.means.clone());
-        let problem = system.problem(&centered, self.targets.as_ref(), run);
-        let Some(mut solved) = self.krylov.solve(&problem)? else { return Ok(None) };
-        if !solved.report.warnings.is_empty() {
-            solved.report.residual = problem.residual(&solved)?;
-        }
-        Ok(Some(solved.with_biases(&self.means, self.targets.as_ref())))
-    }
-}
-
 pub(crate) fn check_penalty(penalty: f64) -> Result<()> {
     if penalty.is_finite() && penalty > 0.0 {
         return Ok(());
     }
     Err(Error::param("penalty", penalty, "a positive number"))
-}
-
-/// M with its right-hand side, shared by the routes.
-struct Problem<'a> {
-    g: f64,
-    /// K_c.
-    k: &'a dyn Operator<f64>,
-    /// All of it, where it is in memory.
-    stored: Option<MatRef<'a, f64>>,
-    /// Centred targets.
-    y: Mat<f64>,
-    system: &'a CoupledSystem,
-    run: &'a Run,
-}
-
-/// \[a; b\] before the biases are known.
-struct Solved {
-    a: Mat<f64>,
-    b: Mat<f64>,
-    report: SystemReport,
-}
-
-impl Problem<'_> {
-    fn n(&self) -> usize {
-        self.y.nrows()
-    }
-
-    /// \[y_c; y_c\].
-    fn rhs(&self) -> Mat<f64> {
-        stacked(self.y.as_ref(), self.y.as_ref())
-    }
-
-    /// M·w for w = \[a; b\].
-    fn apply(&self, w: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        self.run.watch.check()?;
-        let n = self.n();
-        let (a, b) = (w.subrows(0, n), w.subrows(n, n));
-        let mut out = w.to_owned() * faer::Scale(self.g);
-        let mut product = Mat::zeros(n, w.ncols());
-        let (mut top, mut bottom) = out.as_mut().split_at_row_mut(n);
-        self.k.apply(b, product.as_mut())?;
-        top += &product;
-        self.k.apply_transpose(a, product.as_mut())?;
-        bottom += &product;
-        Ok(out)
-    }
-
-    /// Largest relative residual over the targets.
-    fn residual(&self, solved: &Solved) -> Result<f64> {
-        let difference = self.apply(stacked(solved.a.as_ref(), solved.b.as_ref()).as_ref())? - self.rhs();
-        let lengths = linalg::column_norms(self.rhs().as_ref());
-        let relative = linalg::column_norms(difference.as_ref()).into_iter().zip(lengths);
-        Ok(relative.map(|(d, l)| if l > 0.0 { d / l } else { d }).fold(0.0, f64::max))
-    }
-
-    /// The sentence about a singular system that was solved otherwise; an error where that was asked for.
-    fn singular(&self, condition: f64) -> Result<String> {
-        let number = if condition.is_finite() { format!("{condition:.1e}") } else { "infinite".into() };
-        let (how, number) = if condition > SINGULAR {
-            ("singular", number)
-        } else {
-            ("singular or near it, as MINRES does not settle", format!("at least {number}"))
-        };
-        let on_singular = self.system.on_singular;
-        if on_singular == OnSingular::Error {
-            let penalty = self.system.penalty;
-            return Err(Error::Singular {
-                what: format!(
-                    "the {} system with penalty {penalty} (condition number {number}; take another penalty)",
-                    if self.system.symmetric { "LS-SVM" } else { "AsK-LS" }
-                ),
-            });
-        }
-        Ok(format!("the system is {how} (condition number {number}): {on_singular} was taken"))
-    }
-}
-
-impl Solved {
-    /// β_s = mean(y − K·b) and β_t = mean(y − Kᵀ·a).
-    fn with_biases(self, means: &Means<f64>, targets: MatRef<'_, f64>) -> CoupledSolution {
-        let n = targets.nrows() as f64;
-        let bias = |weights: &Mat<f64>, of: &[f64]| -> Vec<f64> {
-            let shift = |c: usize| weights.col(c).iter().zip(of).map(|(w, m)| w * m).sum::<f64>();
-            (0..targets.ncols()).map(|c| targets.col(c).iter().sum::<f64>() / n - shift(c)).collect()
-        };
-        let (bias_source, bias_target) = (bias(&self.b, &means.cols), bias(&self.a, &means.rows));
-        CoupledSolution { a: self.a, b: self.b, bias_source, bias_target, report: self.report }
-    }
-}
-
-/// K_c in memory, and the means of K.
-fn stored(k: &dyn Operator<f64>) -> Result<(Mat<f64>, Means<f64>)> {
-    let mut matrix = operator::materialize(k)?;
-    let means = Means::of(&DenseOperator::Borrowed(matrix.as_ref()))?;
-    means.subtract_from(matrix.as_mut());
-    Ok((matrix, means))
-}
-
-/// Columns minus their means.
-fn centred(y: MatRef<'_, f64>) -> Mat<f64> {
-    let mean: Vec<f64> = y.col_iter().map(|c| c.iter().sum::<f64>() / y.nrows() as f64).collect();
-    Mat::from_fn(y.nrows(), y.ncols(), |i, c| y[(i, c)] - mean[c])
-}
-
-/// \[a; b\].
-fn stacked(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = Mat::zeros(a.nrows() + b.nrows(), a.ncols());
-    out.as_mut().subrows_mut(0, a.nrows()).copy_from(a);
-    out.as_mut().subrows_mut(a.nrows(), b.nrows()).copy_from(b);
-    out
-}
-
-/// The upper and the lower half.
-fn halves(w: &Mat<f64>) -> (Mat<f64>, Mat<f64>) {
-    let n = w.nrows() / 2;
-    (w.subrows(0, n).to_owned(), w.subrows(n, n).to_owned())
-}
-
-/// aᵀb column by column.
-pub(crate) fn dots(a: &Mat<f64>, b: &Mat<f64>) -> Vec<f64> {
-    a.col_iter().zip(b.col_iter()).map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()).collect()
-}
-
-/// Column c of `out` += factors\[c\] · column c of `other`.
-fn add_scaled(out: &mut Mat<f64>, factors: &[f64], other: &Mat<f64>) {
-    for (c, &factor) in factors.iter().enumerate() {
-        out.col_mut(c).iter_mut().zip(other.col(c).iter()).for_each(|(o, v)| *o += factor * v);
-    }
-}
-
-/// Column c times factors\[c\].
-fn scale(out: &mut Mat<f64>, factors: &[f64]) {
-    for (c, &factor) in factors.iter().enumerate() {
-        out.col_mut(c).iter_mut().for_each(|o| *o *= factor);
-    }
 }

@@ -1,10 +1,17 @@
-use super::{OnSingular, Problem, SINGULAR, Solved, SystemReport};
+use super::gate::{Account, Equations};
+use super::{Found, OnSingular, Problem, SINGULAR};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::operator::{self, Operator};
+use crate::random;
 use crate::registry::Params;
 use crate::svd::{Run, Svd, solver};
 use faer::{Mat, MatRef};
+
+/// Stream of the landmarks.
+const STREAM: u64 = 72;
+/// What keeps the entries that landmarks share positive, relative to the largest.
+const SHIFT: f64 = 1e-9;
 
 /// The singular value decomposition of K_c, complete or truncated: every penalty then costs two products.
 ///
@@ -69,6 +76,30 @@ impl Spectral {
         Ok(Self::with_solver(k, rank, &params, "randomized", run)?.signed(symmetric))
     }
 
+    /// Rough leading eigenvectors of a positive symmetric K from some of its columns C, with C·W⁻¹·Cᵀ in place of K for the
+    /// entries W that they share; `None` where W is not positive. Eigenvalues far below g are left out.
+    pub(super) fn nystrom(k: &dyn Operator<f64>, landmarks: usize, g: f64, run: &Run) -> Result<Option<Self>> {
+        let (n, m) = (k.nrows(), landmarks.max(1));
+        let chosen = random::subset(n, m, &mut random::generator(run.seed, STREAM));
+        let all: Vec<usize> = (0..n).collect();
+        let mut columns = Mat::zeros(n, m);
+        k.block(&all, &chosen, columns.as_mut())?;
+        let mut shared = Mat::from_fn(m, m, |i, j| columns[(chosen[i], j)]);
+        let largest = (0..m).map(|i| shared[(i, i)]).fold(0.0, f64::max);
+        (0..m).for_each(|i| shared[(i, i)] += SHIFT * largest);
+        let Some(lower) = linalg::lower_factor(shared) else { return Ok(None) };
+        let factor = linalg::mul(columns.as_ref(), linalg::lower_inverse(lower.as_ref()).transpose());
+        let Some((values, vectors)) = linalg::eigen(linalg::transpose_mul(factor.as_ref(), factor.as_ref()).as_ref())
+        else {
+            return Ok(None);
+        };
+        let kept = values.iter().take_while(|value| **value > 0.1 * g).count();
+        let scaled = Mat::from_fn(m, kept, |i, j| vectors[(i, j)] / values[j].sqrt());
+        let u = linalg::mul(factor.as_ref(), scaled.as_ref());
+        let sigma = values[..kept].to_vec();
+        Ok(Some(Spectral { v: u.clone(), u, offsets: sigma.clone(), sigma, complete: false }))
+    }
+
     fn with_solver(k: &dyn Operator<f64>, rank: usize, params: &Params, name: &str, run: &Run) -> Result<Self> {
         let Svd { u, sigma, v, .. } = solver::<f64>(name, params)?.solve(k, rank, run)?;
         Ok(Self::of_triplets(u, sigma, v))
@@ -126,30 +157,54 @@ impl Spectral {
         (side(&self.u, y.0, 1.0), side(&self.v, y.1, -1.0))
     }
 
+    /// The same for a symmetric K and \[r; r\], of which one half suffices: f(g + λ) on the eigenvectors, f(g) elsewhere.
+    pub(super) fn filtered_symmetric(&self, g: f64, r: &Mat<f64>, f: impl Fn(f64) -> f64) -> Mat<f64> {
+        let mut inside = linalg::transpose_mul(self.u.as_ref(), r.as_ref());
+        for (k, offset) in self.offsets.iter().enumerate() {
+            let factor = f(g + offset) - f(g);
+            inside.row_mut(k).iter_mut().for_each(|s| *s *= factor);
+        }
+        let mut out = r * faer::Scale(f(g));
+        linalg::add_mul(out.as_mut(), self.u.as_ref(), inside.as_ref(), 1.0);
+        out
+    }
+
+    /// U·Σ and V: their product stands for K_c where the triplets do.
+    pub(super) fn factors(&self) -> (Mat<f64>, MatRef<'_, f64>) {
+        let scaled = Mat::from_fn(self.u.nrows(), self.u.ncols(), |i, k| self.u[(i, k)] * self.sigma[k]);
+        (scaled, self.v.as_ref())
+    }
+
     /// The solution for the problem's penalty and targets.
-    pub(super) fn solved(&self, problem: &Problem<'_>) -> Result<Solved> {
+    pub(super) fn solved(&self, problem: &Problem<'_>) -> Result<Found> {
         let y = problem.y.as_ref();
         self.solved_for(problem, (y, y))
     }
 
     /// The same for other centred targets of both sides.
-    pub(super) fn solved_for(&self, problem: &Problem<'_>, y: (MatRef<'_, f64>, MatRef<'_, f64>)) -> Result<Solved> {
+    pub(super) fn solved_for(&self, problem: &Problem<'_>, y: (MatRef<'_, f64>, MatRef<'_, f64>)) -> Result<Found> {
         let route = if self.complete { "svd" } else { "low-rank" };
         let g = problem.g;
         let condition = self.condition(g);
-        let mut report = SystemReport { route: route.into(), condition, ..SystemReport::default() };
-        report.estimated = !self.complete;
         let (largest, _) = self.extremes(g);
+        let estimated = !self.complete;
+        let mut account = Account { route, condition, estimated, norm: largest, ..Account::default() };
         let singular = condition > SINGULAR;
         if singular {
-            report.warnings.push(problem.singular(condition)?);
+            account.warnings.push(problem.singular(condition)?);
+            account.equations = Equations::Damped(problem.system.on_singular.lambda());
         }
         let filter = |h: f64| match problem.system.on_singular {
             OnSingular::Tikhonov(lambda) if singular => h / (h * h + lambda),
             OnSingular::MinNorm if h.abs() * SINGULAR < largest => 0.0,
             _ => h.recip(),
         };
+        if problem.system.symmetric {
+            // Of the eigenvalues g ± σ only one belongs to vectors (u, u): the other may be 0 and does not matter.
+            let a = self.filtered_symmetric(g, &y.0.to_owned(), filter);
+            return Ok(Found { b: a.clone(), a, account });
+        }
         let (a, b) = self.filtered(g, y, filter);
-        Ok(Solved { a, b, report })
+        Ok(Found { a, b, account })
     }
 }

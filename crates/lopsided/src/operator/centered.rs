@@ -69,6 +69,10 @@ impl<T: Scalar> Operator<T> for Centered<'_, T> {
         self.inner.ncols()
     }
 
+    fn rounding(&self) -> f64 {
+        self.inner.rounding()
+    }
+
     fn access(&self) -> Access {
         self.inner.access()
     }

@@ -110,6 +110,11 @@ pub trait Operator<T: Scalar>: Sync {
         Access::Entries
     }
 
+    /// Relative rounding error of products. Provided: that of T.
+    fn rounding(&self) -> f64 {
+        T::eps()
+    }
+
     /// Whether entries of single precision are accurate enough for whoever asked for the operator. Provided: no.
     fn single_suffices(&self) -> bool {
         false

@@ -109,6 +109,10 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
         self.inner.block_single(&indices(self.rows, rows), &indices(self.cols, cols), out)
     }
 
+    fn rounding(&self) -> f64 {
+        self.inner.rounding()
+    }
+
     fn access(&self) -> Access {
         self.inner.access()
     }

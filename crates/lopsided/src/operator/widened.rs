@@ -35,6 +35,10 @@ impl<T: Scalar> Operator<f64> for Widened<'_, T> {
         self.0.ncols()
     }
 
+    fn rounding(&self) -> f64 {
+        self.0.rounding()
+    }
+
     fn access(&self) -> Access {
         self.0.access()
     }

@@ -47,7 +47,7 @@ pub(crate) const PROBLEMS: &[Problem] = &[
     problem("AsK-LS system by Krylov spaces", 20, Some((400, 400)), || system(Route::Krylov)),
     problem("AsK-LS system by MINRES", 20, Some((400, 400)), || system(Route::Minres)),
     problem("AsK-LS system of low rank", 20, Some((400, 400)), || system(Route::LowRank(20))),
-    problem("AsK-LS stacked", 20, Some((400, 400)), || least_squares(AskLs::new(svd("sne")))),
+    problem("AsK-LS stacked", 20, Some((400, 400)), || least_squares(AskLs::new(svd("sne")).with_penalty(1.0))),
     problem("LS-SVM", 20, Some((400, 400)), || least_squares(AskLs::symmetric(svd("rbf"), Symmetrize::Average))),
     problem("C-SVM", 4, Some((600, 600)), support_vectors),
     problem("C-SVM in tiles with little memory", 4, Some((600, 600)), little_memory),

@@ -1,9 +1,11 @@
 //! The coupled system of AsK-LS: all routes against the bordered system in the plainest form.
 
 use faer::linalg::solvers::Solve;
+use lopsided::estimators::{AskLs, Model};
+use lopsided::kernel::Gamma;
 use lopsided::linsys::{CoupledSolution, CoupledSystem, OnSingular, PenaltyPath, Route};
 use lopsided::operator::DenseOperator;
-use lopsided::{Error, Mat, Run, synth};
+use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
 use proptest::prelude::*;
 
 const ROUTES: [Route; 4] = [Route::Svd, Route::Dense, Route::Krylov, Route::Minres];
@@ -240,5 +242,64 @@ fn every_route_gives_the_same_tikhonov_and_least_norm_solutions() {
             let off = (of(route).b - &reference.b).norm_max();
             assert!(off < 1e-7, "{route:?}, {on_singular}: {off}");
         }
+    }
+}
+
+/// Four overlapping clouds of points.
+fn clouds(count: usize, seed: u64) -> Dataset<f64> {
+    let noise = synth::gaussian::<f64>(count, 3, seed);
+    let class = |i: usize| (i * 7 + i / 4) % 4;
+    let centre = |c: usize, k: usize| if (c >> k) % 2 == 1 { 1.0 } else { -1.0 };
+    let x = Mat::from_fn(count, 3, |i, k| noise[(i, k)] + if k < 2 { 0.9 * centre(class(i), k) } else { 0.0 });
+    let codes = (0..count).map(|i| Some(class(i) as u32)).collect();
+    let names = (0..4).map(|c| c.to_string()).collect();
+    Dataset { y: Some(Target::Classes { names, codes }), ..Dataset::new(Samples::Dense(x)) }
+}
+
+/// Σ over ten bins of the largest probability: share of the bin · |mean probability − share of right answers|.
+fn calibration_error(probabilities: &Mat<f64>, truth: &Target) -> f64 {
+    let Target::Classes { codes, .. } = truth else { panic!("classes") };
+    let mut bins = [(0.0, 0.0); 10];
+    for (i, code) in codes.iter().enumerate() {
+        let row: Vec<f64> = probabilities.row(i).iter().copied().collect();
+        let best = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        let bin = &mut bins[((row[best] * 10.0) as usize).min(9)];
+        *bin = (bin.0 + row[best], bin.1 + f64::from(*code == Some(best as u32)));
+    }
+    bins.iter().map(|(said, right)| (said - right).abs()).sum::<f64>() / codes.len() as f64
+}
+
+/// 2000 samples leave about 0.02 to chance, and 400 held-out scores as much to the weights.
+#[test]
+fn probabilities_hold_for_every_size_of_the_penalty() {
+    let run = Run::default();
+    for seed in [1, 2] {
+        let (data, test) = (clouds(400, seed), clouds(2000, seed + 100));
+        for penalty in [None, Some(0.01), Some(1.0), Some(30.0)] {
+            let machine = AskLs::new(KernelSvd::new("sne").with_gamma(Gamma::Median));
+            let machine = penalty.map_or(machine.clone(), |penalty| machine.with_penalty(penalty));
+            let model = machine.fit(data.clone(), &run).unwrap();
+            let found = model.probabilities(&test, &run).unwrap().unwrap();
+            let error = calibration_error(&found, test.y.as_ref().unwrap());
+            assert!(error < 0.07, "penalty {penalty:?}, seed {seed}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_penalty_is_chosen_and_its_border_named() {
+    let (data, run) = (clouds(200, 3), Run::default());
+    let machine = || AskLs::new(KernelSvd::new("sne").with_gamma(Gamma::Median));
+    let chosen = machine().fit(data.clone(), &run).unwrap();
+    let number =
+        |model: &lopsided::estimators::AskLsModel<f64>, name: &str| model.report().params[name].as_f64().unwrap();
+    assert!(chosen.report().params["penalty_why"].as_str().unwrap().contains("log-loss"));
+    let (sigma, border) = (number(&chosen, "sigma_1"), number(&chosen, "largest_definite_penalty"));
+    assert!((sigma * border - 1.0).abs() < 1e-12);
+    for (factor, warned) in [(0.9, false), (1.1, true)] {
+        let model = machine().with_penalty(factor * border).fit(data.clone(), &run).unwrap();
+        let said = model.report().warnings.iter().any(|w| w.contains("1/σ₁") && w.contains("indefinite"));
+        assert_eq!(said, warned, "{:?}", model.report());
+        assert!(model.report().converged);
     }
 }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::labelled::{MANY, as_asked};
 use crate::{estimator, input, output};
 use anyhow::Result;
-use lopsided::estimators::{Model, StreamedRidge};
+use lopsided::estimators::{Model, Penalty, StreamedRidge};
 use lopsided::io::{
     Input, ReadOptions, StreamedTable, TargetColumn, is_npy, is_svmlight, read, read_labels, stream_npy,
     stream_svmlight,
@@ -25,7 +25,11 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
     direct(&args.solver.solver)?;
     let mut machine = StreamedRidge { kernel: svd.kernel, gamma_factor: svd.gamma_factor, ..StreamedRidge::new("rbf") };
     machine.gamma = if args.kernel.gamma.is_none() { Gamma::Median } else { svd.gamma };
-    machine.penalty = args.penalty.unwrap_or(machine.penalty);
+    machine.penalty = match args.penalty {
+        Some(Penalty::Fixed(penalty)) => penalty,
+        Some(Penalty::Auto) => return Err(Error::param("penalty", "auto", "a number above 0").into()),
+        None => machine.penalty,
+    };
     let StreamedTable { rows, target } = open::<T>(args, &context.run)?;
     let Some(target) = target else {
         let error = Error::parse(args.input.display().to_string(), "has no classes or values to learn");

@@ -88,7 +88,7 @@ pub(super) fn graph(folder: &Folder, settings: &Settings, context: &Context) -> 
     let links = || KernelSvd::new("precomputed");
     let symmetric = || AskLs::symmetric(links(), Symmetrize::Average);
     let methods = vec![
-        Method { name: "AsK-LS, penalty 1", machine: AskLs::new(links()), grid: vec![] },
+        Method { name: "AsK-LS, penalty 1", machine: AskLs::new(links()).with_penalty(1.0), grid: vec![] },
         Method {
             name: "AsK-LS, tuned",
             machine: AskLs::new(links()),

@@ -97,6 +97,19 @@ impl Scores {
         (0..count).map(move |at| Scores { source: part(&self.source, at), target: part(&self.target, at) })
     }
 
+    /// The scores of several groups of samples, one below the other.
+    pub(super) fn below(parts: &[&Scores]) -> Self {
+        let (rows, classes) = (parts.iter().map(|p| p.source.nrows()).sum(), parts[0].source.ncols());
+        let mut out = Scores::zeros(rows, classes);
+        let mut at = 0;
+        for part in parts {
+            let count = part.source.nrows();
+            out.set(&(at..at + count).collect::<Vec<_>>(), part);
+            at += count;
+        }
+        out
+    }
+
     /// Puts the scores of some samples into their rows.
     pub(super) fn set(&mut self, rows: &[usize], part: &Scores) {
         for (at, &i) in rows.iter().enumerate() {
@@ -158,6 +171,10 @@ impl Operator<f64> for Symmetrized<'_> {
         out += mirrored.transpose();
         out *= faer::Scale(0.5);
         Ok(())
+    }
+
+    fn rounding(&self) -> f64 {
+        self.k.rounding()
     }
 
     /// An entry of the average is two of K; one of the products takes a product.

@@ -2,11 +2,13 @@
 
 mod functions;
 mod model;
+mod penalty;
 mod stack;
 mod validate;
 
 pub(super) use functions::{Functions, Symmetrized, unfolded};
 pub use model::AskLsModel;
+pub use penalty::Penalty;
 pub(super) use stack::Merger;
 
 use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
@@ -145,7 +147,7 @@ pub struct AskLs {
     /// Kernel, gamma, operator and memory; its rank counts for the low-rank route.
     pub svd: KernelSvd,
     /// γ of \[AsKLS\], the weight of the errors.
-    pub penalty: f64,
+    pub penalty: Penalty,
     /// What to do with a singular system.
     pub on_singular: OnSingular,
     /// How the two functions become one.
@@ -157,11 +159,11 @@ pub struct AskLs {
 }
 
 impl AskLs {
-    /// Penalty 1, stacking, Tikhonov's method for singular systems.
+    /// The penalty that held-out samples choose, stacking, Tikhonov's method for singular systems.
     pub fn new(svd: KernelSvd) -> Self {
         AskLs {
             svd,
-            penalty: 1.0,
+            penalty: Penalty::Auto,
             on_singular: OnSingular::default(),
             merge: Merge::Stack,
             route: Route::Auto,
@@ -169,14 +171,14 @@ impl AskLs {
         }
     }
 
-    /// The LS-SVM of the symmetrised kernel.
+    /// The LS-SVM of the symmetrised kernel, with penalty 1.
     pub fn symmetric(svd: KernelSvd, symmetrize: Symmetrize) -> Self {
-        AskLs { symmetrize: Some(symmetrize), ..AskLs::new(svd) }
+        AskLs { symmetrize: Some(symmetrize), penalty: Penalty::Fixed(1.0), ..AskLs::new(svd) }
     }
 
     /// The same with another penalty.
     pub fn with_penalty(mut self, penalty: f64) -> Self {
-        self.penalty = penalty;
+        self.penalty = penalty.into();
         self
     }
 
@@ -200,17 +202,19 @@ impl AskLs {
         let k = Widened(&*built.operator);
         check_square(&k)?;
         let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
-        let (functions, merger, report) = self.learn(&task, data.y.as_ref(), run)?;
+        let chosen = penalty::choose(self, &task, data.y.as_ref(), run)?;
+        let machine = self.clone().with_penalty(chosen.penalty);
+        let (functions, merger, report) = machine.learn(&task, data.y.as_ref(), run)?;
         let normalizer = built.normalizer.clone();
         drop(built);
-        let report = self.report(&spec, train.len(), report);
+        let report = machine.report(&spec, train.len(), report, &chosen);
         let name = if self.symmetrize.is_some() { "ls-svm" } else { "ask-ls" }.into();
         Ok(AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer: known.answer, report })
     }
 
     /// Both functions and how they are merged.
     fn learn(&self, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<(Functions, Merger, SystemReport)> {
-        if self.merge != Merge::Stack || self.symmetrize.is_some() {
+        if !self.stacks() {
             let (functions, report) = self.functions(task.k, task.train, task.y, run)?;
             return Ok((functions, Merger::plain(self.plain_merge()), report));
         }
@@ -224,7 +228,7 @@ impl AskLs {
             mean.add(&functions, 1.0 / folds.len() as f64);
             reports.push(report);
         }
-        Ok((mean, Merger::stacked(&held, task.y, task.answer), worst(reports)))
+        Ok((mean, Merger::stacked(&held, task.y, task.answer), SystemReport::worst(reports)))
     }
 
     /// What is learned without each fold. All systems are solved alike: by Tikhonov's method if one is singular.
@@ -277,13 +281,20 @@ impl AskLs {
         } else {
             self.route
         };
-        CoupledSystem {
-            penalty: self.penalty,
+        let mut system = CoupledSystem {
             on_singular: self.on_singular,
             route,
             symmetric: self.symmetrize.is_some(),
             ..CoupledSystem::default()
+        };
+        if let Penalty::Fixed(penalty) = self.penalty {
+            system.penalty = penalty;
         }
+        system
+    }
+
+    fn stacks(&self) -> bool {
+        self.plain_merge() == Merge::Stack
     }
 
     fn plain_merge(&self) -> Merge {
@@ -291,7 +302,9 @@ impl AskLs {
     }
 
     fn check(&self, target: Option<&Target>) -> Result<Known> {
-        check_penalty(self.penalty)?;
+        if let Penalty::Fixed(penalty) = self.penalty {
+            check_penalty(penalty)?;
+        }
         let known = Known::of(target)?;
         if let Some(Target::Classes { names, codes }) = target {
             let members = |c: usize| codes.iter().filter(|code| **code == Some(c as u32)).count();
@@ -303,25 +316,41 @@ impl AskLs {
         Ok(known)
     }
 
-    fn report(&self, spec: &crate::kernel::KernelSpec, n_train: usize, solved: SystemReport) -> FitReport {
+    fn report(
+        &self,
+        spec: &crate::kernel::KernelSpec,
+        n_train: usize,
+        solved: SystemReport,
+        chosen: &penalty::Chosen,
+    ) -> FitReport {
         let mut params: std::collections::BTreeMap<String, serde_json::Value> =
             spec.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
         params.insert("kernel".into(), spec.name.clone().into());
-        params.insert("penalty".into(), self.penalty.into());
+        params.insert("penalty".into(), chosen.penalty.into());
+        if let Some(sigma) = chosen.sigma {
+            params.insert("sigma_1".into(), sigma.into());
+            params.insert("largest_definite_penalty".into(), sigma.recip().into());
+        }
+        if let Some(why) = &chosen.why {
+            params.insert("penalty_why".into(), why.clone().into());
+        }
         params.insert("merge".into(), self.plain_merge().to_string().into());
-        params.insert("route".into(), solved.route.into());
+        params.insert("route".into(), solved.route.clone().into());
         if let Some(kind) = self.symmetrize {
             params.insert("symmetrize".into(), kind.to_string().into());
         }
-        let condition = Some(solved.condition).filter(|c| c.is_finite());
-        FitReport { params, n_train, condition, warnings: solved.warnings, converged: true }
+        params.insert("residual".into(), solved.residual.into());
+        let (condition, converged) = (Some(solved.condition).filter(|c| c.is_finite()), solved.converged());
+        let mut warnings = solved.warnings;
+        warnings.extend(chosen.warning(self.symmetrize.is_some()));
+        FitReport { params, n_train, condition, warnings, converged }
     }
 
     fn set(&self, setting: &str, value: &str) -> Result<Self> {
         let mut out = self.clone();
         match setting {
             name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
-            "penalty" => out.penalty = super::above_zero(setting, value)?,
+            "penalty" => out.penalty = penalty_of(value)?,
             "merge" => out.merge = value.parse()?,
             "on-singular" => out.on_singular = on_singular(value)?,
             "tikhonov" => out.on_singular = OnSingular::Tikhonov(super::above_zero(setting, value)?),
@@ -334,6 +363,15 @@ impl AskLs {
 
     fn at(&self, point: &[(String, String)]) -> Result<Self> {
         point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
+    }
+}
+
+fn penalty_of(text: &str) -> Result<Penalty> {
+    let allowed = |_| Error::param("penalty", text, "auto or a number above 0");
+    if text == "auto" {
+        Ok(Penalty::Auto)
+    } else {
+        super::above_zero("penalty", text).map(Penalty::Fixed).map_err(allowed)
     }
 }
 
@@ -393,21 +431,6 @@ fn rows_of(m: MatRef<'_, f64>, rows: &[usize]) -> faer::Mat<f64> {
     faer::Mat::from_fn(rows.len(), m.ncols(), |i, j| m[(rows[i], j)])
 }
 
-/// The report of the worst of several systems; what several say is said once.
-fn worst(reports: Vec<SystemReport>) -> SystemReport {
-    let mut out = SystemReport::default();
-    for report in reports {
-        let known = |warning: &String| out.warnings.iter().any(|w| w.split(" (").next() == warning.split(" (").next());
-        let fresh: Vec<String> = report.warnings.iter().filter(|w| !known(w)).cloned().collect();
-        out.warnings.extend(fresh);
-        out.condition = out.condition.max(report.condition);
-        out.residual = out.residual.max(report.residual);
-        out.iterations += report.iterations;
-        (out.route, out.why, out.estimated) = (report.route, report.why, report.estimated);
-    }
-    out
-}
-
 impl<T: Scalar> Estimator<T> for AskLs {
     fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
         Ok(Box::new(self.at(point)?))
@@ -424,6 +447,11 @@ impl<T: Scalar> Estimator<T> for AskLs {
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
+        // A penalty that is chosen belongs to the samples it was chosen on, so every fold has its own.
+        let chooses = points.iter().map(|point| self.at(point)).any(|m| m.is_ok_and(|m| m.penalty == Penalty::Auto));
+        if chooses {
+            return super::validate_by_fits(self, data, points, folds, run);
+        }
         validate::scores(self, data, points, folds, run)
     }
 }

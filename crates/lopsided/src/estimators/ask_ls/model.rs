@@ -133,7 +133,13 @@ impl<T: Scalar> AskLsModel<T> {
             bias_source: archive.vector("source.bias")?,
             bias_target: archive.vector("target.bias")?,
         };
-        let merger = Merger { merge: archive.field("merge")?, weights: archive.matrix("stack")? };
+        let power = if archive.has("stack.power") { archive.vector("stack.power")? } else { vec![1.0] };
+        let power = power.first().copied().filter(|power: &f64| *power > 0.0);
+        let merger = Merger {
+            merge: archive.field("merge")?,
+            weights: archive.matrix("stack")?,
+            power: power.ok_or_else(|| archive.error("has no power of its probabilities"))?,
+        };
         let model = AskLsModel {
             name: archive.field("estimator")?,
             kernel: archive.field("kernel")?,
@@ -218,6 +224,9 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
         archive.set_field("fit", &self.report);
         archive.set_field("merge", self.merger.merge);
         archive.set_matrix("stack", self.merger.weights.as_ref());
+        if self.merger.merge == Merge::Stack {
+            archive.set_vector("stack.power", &[self.merger.power]);
+        }
         archive.set_matrix("source", self.functions.source.as_ref());
         archive.set_matrix("target", self.functions.target.as_ref());
         archive.set_vector("source.bias", &self.functions.bias_source);

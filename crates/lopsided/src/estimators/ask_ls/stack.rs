@@ -3,7 +3,8 @@ use crate::estimators::Answer;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 
-/// Weight of |w|²/2 against the log-likelihood: keeps weights finite where the scores separate the classes.
+/// Weight of |w|²/2 against the log-likelihood: keeps weights finite where the scores separate the classes. It is meant for scores
+/// of length 1: those of a small penalty are small themselves, and their weights must be large.
 const RIDGE: f64 = 1e-2;
 /// Newton steps; the objective is convex and smooth, so a few suffice.
 const STEPS: usize = 50;
@@ -18,34 +19,53 @@ pub(super) struct Scores {
 /// One score per class from those of both functions.
 ///
 /// Stacking: for each class a logistic regression on (f_s, f_t) of samples that took no part in learning them, for values a
-/// linear one; the class probabilities are divided by their sum.
+/// linear one. Class probabilities that were learned one by one and divided by their sum are too modest where one class says yes
+/// and many say no: all are raised to one power before, the one of the largest likelihood, which leaves their order alone.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::estimators) struct Merger {
     pub(super) merge: Merge,
     /// One column (w_s, w_t, w_0) per class; empty without stacking.
     pub(super) weights: Mat<f64>,
+    /// The power of the class probabilities.
+    pub(super) power: f64,
 }
 
 impl Merger {
     /// Merges without learning anything.
     pub(in crate::estimators) fn plain(merge: Merge) -> Self {
-        Merger { merge, weights: Mat::zeros(3, 0) }
+        Merger { merge, weights: Mat::zeros(3, 0), power: 1.0 }
     }
 
     /// Learns from the scores of held-out samples and their targets: ±1 for each class, or values.
     pub(super) fn stacked(held: &Scores, y: MatRef<'_, f64>, answer: &Answer) -> Self {
         let mut weights = Mat::zeros(3, y.ncols());
         for c in 0..y.ncols() {
-            let x = Mat::from_fn(y.nrows(), 3, |i, k| match k {
-                0 => held.source[(i, c)],
-                1 => held.target[(i, c)],
-                _ => 1.0,
-            });
-            let y: Vec<f64> = y.col(c).iter().copied().collect();
-            let w = if *answer == Answer::Values { linear(&x, &y) } else { logistic(&x, &y) };
+            let w = if *answer == Answer::Values { weights_of(held, y, c, linear) } else { standardized(held, y, c) };
             (0..3).for_each(|k| weights[(k, c)] = w[k]);
         }
-        Merger { merge: Merge::Stack, weights }
+        let mut merger = Merger { merge: Merge::Stack, weights, power: 1.0 };
+        if *answer != Answer::Values {
+            merger.power = best_power(&log_sigmoid(&merger.linear(held)), &classes_of(y));
+        }
+        merger
+    }
+
+    /// The weighted scores.
+    fn linear(&self, scores: &Scores) -> Mat<f64> {
+        let (s, t, w) = (&scores.source, &scores.target, &self.weights);
+        Mat::from_fn(s.nrows(), s.ncols(), |i, c| w[(0, c)] * s[(i, c)] + w[(1, c)] * t[(i, c)] + w[(2, c)])
+    }
+
+    /// Mean −log(probability of the true class) for stacked classes, else the mean squared error.
+    pub(super) fn loss(&self, scores: &Scores, y: MatRef<'_, f64>, answer: &Answer) -> f64 {
+        let decision = self.decision(scores, answer);
+        let count = y.nrows() as f64;
+        if self.merge == Merge::Stack && *answer != Answer::Values {
+            let truth = classes_of(y);
+            let of = |(i, c): (usize, &usize)| -decision[(i, *c)].max(f64::MIN_POSITIVE).ln();
+            return truth.iter().enumerate().map(of).sum::<f64>() / count;
+        }
+        (decision - y).squared_norm_l2() / count
     }
 
     /// The decision values: probabilities for stacked classes.
@@ -55,30 +75,94 @@ impl Merger {
             Merge::Source => s.clone(),
             Merge::Target => t.clone(),
             Merge::Average => (s + t) * faer::Scale(0.5),
-            Merge::Stack => {
-                let w = &self.weights;
-                let linear = |i: usize, c: usize| w[(0, c)] * s[(i, c)] + w[(1, c)] * t[(i, c)] + w[(2, c)];
-                let out = Mat::from_fn(s.nrows(), s.ncols(), linear);
-                if *answer == Answer::Values { out } else { probabilities(&out) }
-            }
+            Merge::Stack if *answer == Answer::Values => self.linear(scores),
+            Merge::Stack => probabilities(&log_sigmoid(&self.linear(scores)), self.power),
         }
     }
 }
 
-/// 1/(1 + exp(−score)) divided by the sum over the classes.
-fn probabilities(scores: &Mat<f64>) -> Mat<f64> {
-    let mut out = Mat::from_fn(scores.nrows(), scores.ncols(), |i, c| sigmoid(scores[(i, c)]));
+/// The true class of each row of ±1.
+fn classes_of(y: MatRef<'_, f64>) -> Vec<usize> {
+    (0..y.nrows()).map(|i| (0..y.ncols()).find(|&c| y[(i, c)] > 0.0).unwrap_or(0)).collect()
+}
+
+/// p^power divided by the sum over the classes, for p = exp(logs).
+fn probabilities(logs: &Mat<f64>, power: f64) -> Mat<f64> {
+    let mut out = logs.clone();
     for i in 0..out.nrows() {
+        let largest = out.row(i).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        out.row_mut(i).iter_mut().for_each(|l| *l = (power * (*l - largest)).exp());
         let sum: f64 = out.row(i).iter().sum();
-        if sum > 0.0 {
-            out.row_mut(i).iter_mut().for_each(|p| *p /= sum);
-        }
+        out.row_mut(i).iter_mut().for_each(|p| *p /= sum);
     }
     out
 }
 
+/// log(1/(1 + exp(−score))).
+fn log_sigmoid(scores: &Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(scores.nrows(), scores.ncols(), |i, c| {
+        let score = scores[(i, c)];
+        score.min(0.0) - (-score.abs()).exp().ln_1p()
+    })
+}
+
 fn sigmoid(score: f64) -> f64 {
     1.0 / (1.0 + (-score).exp())
+}
+
+/// Minimises −Σ log(probability of the true class) + RIDGE/2·(power − 1)², which is convex, by Newton's method with halved steps.
+fn best_power(logs: &Mat<f64>, truth: &[usize]) -> f64 {
+    let loss = |power: f64| {
+        let p = probabilities(logs, power);
+        let of = |(i, c): (usize, &usize)| -p[(i, *c)].max(f64::MIN_POSITIVE).ln();
+        truth.iter().enumerate().map(of).sum::<f64>() + 0.5 * RIDGE * (power - 1.0).powi(2)
+    };
+    let mut power = 1.0;
+    let mut now = loss(power);
+    for _ in 0..STEPS {
+        let p = probabilities(logs, power);
+        let (mut slope, mut curvature) = (RIDGE * (power - 1.0), RIDGE);
+        for (i, &class) in truth.iter().enumerate() {
+            let moment = |k: i32| (0..p.ncols()).map(|c| p[(i, c)] * logs[(i, c)].powi(k)).sum::<f64>();
+            slope += moment(1) - logs[(i, class)];
+            curvature += moment(2) - moment(1).powi(2);
+        }
+        let moved = |h: i32| power - 0.5f64.powi(h) * slope / curvature;
+        let Some(next) = (0..20).map(moved).find(|next| *next > 0.0 && loss(*next) < now) else { break };
+        let gain = now - loss(next);
+        (power, now) = (next, now - gain);
+        if gain <= 1e-12 * (1.0 + now) {
+            break;
+        }
+    }
+    power
+}
+
+/// The rows (f_s, f_t, 1) of class c and its targets, for one of the regressions below.
+fn weights_of(held: &Scores, y: MatRef<'_, f64>, c: usize, learn: fn(&Mat<f64>, &[f64]) -> [f64; 3]) -> [f64; 3] {
+    let x = Mat::from_fn(y.nrows(), 3, |i, k| match k {
+        0 => held.source[(i, c)],
+        1 => held.target[(i, c)],
+        _ => 1.0,
+    });
+    learn(&x, &y.col(c).iter().copied().collect::<Vec<f64>>())
+}
+
+/// Logistic regression on scores of mean 0 and deviation 1, as weights of the scores themselves.
+fn standardized(held: &Scores, y: MatRef<'_, f64>, c: usize) -> [f64; 3] {
+    let count = y.nrows() as f64;
+    let moments = |m: &Mat<f64>| {
+        let mean = m.col(c).iter().sum::<f64>() / count;
+        let deviation = (m.col(c).iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt();
+        (mean, if deviation > 0.0 { deviation.recip() } else { 0.0 })
+    };
+    let (source, target) = (moments(&held.source), moments(&held.target));
+    let scaled =
+        |m: &Mat<f64>, (mean, factor): (f64, f64)| Mat::from_fn(m.nrows(), 1, |i, _| (m[(i, c)] - mean) * factor);
+    let own = Scores { source: scaled(&held.source, source), target: scaled(&held.target, target) };
+    let w = weights_of(&own, y.subcols(c, 1), 0, logistic);
+    let (s, t) = (w[0] * source.1, w[1] * target.1);
+    [s, t, w[2] - s * source.0 - t * target.0]
 }
 
 /// Minimises Σ log(1 + exp(−y·xᵀw)) + RIDGE/2·|w|² by Newton's method with halved steps.
@@ -142,5 +226,26 @@ mod tests {
         }
         let separable: Vec<f64> = (0..40).map(|i| x[(i, 0)].signum()).collect();
         assert!(logistic(&x, &separable).iter().all(|w| w.is_finite() && w.abs() < 1e3));
+    }
+
+    /// Scores of any length give the same probabilities, and the power the largest likelihood.
+    #[test]
+    fn probabilities_do_not_depend_on_the_length_of_scores() {
+        let classes = Answer::Classes(vec!["a".into(), "b".into(), "c".into()]);
+        let truth = |i: usize| (i * i + i / 5) % 3;
+        let y = Mat::from_fn(90, 3, |i, c| if truth(i) == c { 1.0 } else { -1.0 });
+        let noise = |i: usize, c: usize| ((i * 31 + c * 17) % 23) as f64 / 23.0 - 0.5;
+        let of = |length: f64| {
+            let scores = |shift: usize| Mat::from_fn(90, 3, |i, c| length * (0.3 * y[(i, c)] + noise(i + shift, c)));
+            let held = Scores { source: scores(0), target: scores(3) };
+            let merger = Merger::stacked(&held, y.as_ref(), &classes);
+            (merger.decision(&held, &classes), merger.loss(&held, y.as_ref(), &classes), merger, held)
+        };
+        let (small, (large, loss, merger, held)) = (of(1e-4).0, of(1e2));
+        assert!((&small - &large).norm_max() < 1e-6, "{}", (&small - &large).norm_max());
+        for power in [0.9, 1.1] {
+            let other = Merger { power: power * merger.power, ..merger.clone() };
+            assert!(other.loss(&held, y.as_ref(), &classes) > loss, "{power}: {}", merger.power);
+        }
     }
 }

@@ -1,0 +1,241 @@
+//! The penalty: given, or the best of a few on held-out samples.
+
+use super::stack::{Merger, Scores};
+use super::{AskLs, FOLDS, Functions, Merge, STREAM, Symmetrized, Task, complement, functions, rows_of};
+use crate::dataset::Target;
+use crate::error::{Error, Result};
+use crate::estimators::scoring::deal;
+use crate::linsys::{self, CoupledSystem, OnSingular, PenaltyPath};
+use crate::operator::{Access, Operator, Submatrix};
+use crate::random;
+use crate::svd::Run;
+use crate::watch::Progress;
+use rayon::prelude::*;
+use std::fmt;
+use std::str::FromStr;
+
+/// What is tried, in multiples of 1/σ₁: up to there the system is definite. Graphs are learned best below it, rows of tables far
+/// above it, where a smooth kernel has few singular values to spare.
+const DEFINITE: [f64; 4] = [0.03, 0.1, 0.3, 0.9];
+const INDEFINITE: [f64; 3] = [3.0, 30.0, 300.0];
+/// The penalty of \[AsKLS\] for graphs, whose singular values are those of a walk, about 1.
+const WALK: f64 = 1.0;
+/// Up to so many training samples every part of them is held out once, beyond it only some parts are.
+const FEW: usize = 1000;
+const PARTS: usize = 3;
+/// Of more rows of a table so many are searched on; a graph keeps all its nodes, but its penalties stay definite.
+const MANY: usize = 2000;
+
+/// Weight of the errors against the size of the weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Penalty {
+    /// The best of a few around 1/σ₁ on held-out samples.
+    #[default]
+    Auto,
+    /// This one.
+    Fixed(f64),
+}
+
+impl From<f64> for Penalty {
+    fn from(penalty: f64) -> Self {
+        Penalty::Fixed(penalty)
+    }
+}
+
+impl FromStr for Penalty {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "auto" {
+            return Ok(Penalty::Auto);
+        }
+        let number = text.parse::<f64>().map_err(|_| Error::param("penalty", text, "auto or a number above 0"))?;
+        Ok(Penalty::Fixed(number))
+    }
+}
+
+impl fmt::Display for Penalty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Penalty::Auto => f.write_str("auto"),
+            Penalty::Fixed(penalty) => write!(f, "{penalty}"),
+        }
+    }
+}
+
+/// A penalty with what is known about it.
+pub(super) struct Chosen {
+    pub(super) penalty: f64,
+    /// σ₁ of the training samples' K_c; not asked of a symmetric K, whose system is definite wherever K is.
+    pub(super) sigma: Option<f64>,
+    /// How it was chosen; `None` for a given one.
+    pub(super) why: Option<String>,
+}
+
+impl Chosen {
+    /// The sentence about a system that is not definite; a symmetric positive K has none.
+    pub(super) fn warning(&self, symmetric: bool) -> Option<String> {
+        let border = self.sigma?.recip();
+        if symmetric || self.penalty <= border || self.why.is_some() {
+            return None;
+        }
+        Some(format!(
+            "penalty {} is above 1/σ₁ = {border:.3e}, beyond which the system is indefinite and small changes of the data may \
+             change the answer much: a penalty below it, such as {:.1e}, or auto is safer",
+            self.penalty,
+            0.9 * border
+        ))
+    }
+}
+
+/// The training samples' K, symmetrised where asked for.
+fn with_matrix<R>(machine: &AskLs, task: &Task<'_>, nodes: &[usize], f: impl FnOnce(&dyn Operator<f64>) -> R) -> R {
+    let block = Submatrix::new(task.k, Some(nodes), Some(nodes));
+    match machine.symmetrize {
+        Some(kind) => f(&Symmetrized::new(&block, kind)),
+        None => f(&block),
+    }
+}
+
+/// The penalty to learn with.
+pub(super) fn choose(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<Chosen> {
+    if let (Penalty::Fixed(penalty), Some(_)) = (machine.penalty, machine.symmetrize) {
+        return Ok(Chosen { penalty, sigma: None, why: None });
+    }
+    let sigma = with_matrix(machine, task, task.train, |k| linsys::largest_singular_value(k, run))?;
+    if let Penalty::Fixed(penalty) = machine.penalty {
+        return Ok(Chosen { penalty, sigma: Some(sigma), why: None });
+    }
+    let tested = Search::new(machine, task, target, run)?.run()?;
+    let best = tested.iter().reduce(|best, other| if other.1 < best.1 { other } else { best });
+    // Without any candidate that could be solved, a definite system is the safe choice.
+    let (candidate, loss) = best.copied().unwrap_or((Candidate::Multiple(0.9), f64::NAN));
+    let penalty = candidate.penalty(sigma);
+    let tried: Vec<String> = tested.iter().map(|(c, loss)| format!("{:.2e}: {loss:.4}", c.penalty(sigma))).collect();
+    let what = if target.is_some_and(|t| matches!(t, Target::Classes { .. })) && machine.stacks() {
+        "log-loss"
+    } else {
+        "squared error"
+    };
+    let why = format!("least held-out {what}, {loss:.4}, of penalty: {what} = {}", tried.join(", "));
+    Ok(Chosen { penalty, sigma: Some(sigma), why: Some(why) })
+}
+
+#[derive(Clone, Copy)]
+enum Candidate {
+    /// A multiple of 1/σ₁.
+    Multiple(f64),
+    /// The penalty itself.
+    Plain(f64),
+}
+
+impl Candidate {
+    fn penalty(self, sigma: f64) -> f64 {
+        match self {
+            Candidate::Multiple(multiple) if sigma > 0.0 => multiple / sigma,
+            Candidate::Multiple(multiple) => multiple,
+            Candidate::Plain(penalty) => penalty,
+        }
+    }
+}
+
+/// A search on the held-out parts of training samples, or of some of them.
+struct Search<'a> {
+    machine: &'a AskLs,
+    task: Task<'a>,
+    /// Those of `task.train` that take part.
+    rows: Vec<usize>,
+    folds: Vec<Vec<usize>>,
+    candidates: Vec<Candidate>,
+    run: Run,
+}
+
+impl<'a> Search<'a> {
+    fn new(machine: &'a AskLs, task: &Task<'a>, target: Option<&Target>, run: &Run) -> Result<Self> {
+        let n = task.train.len();
+        let sparse = task.k.access() == Access::Products;
+        let rows = if n > MANY && !sparse {
+            let mut rows = random::subset(n, MANY, &mut random::generator(run.seed, STREAM + 10));
+            rows.sort_unstable();
+            rows
+        } else {
+            (0..n).collect()
+        };
+        let nodes: Vec<usize> = task.nodes(&rows);
+        let target = target.map(|t| t.rows(&nodes));
+        let parts = FOLDS.min(rows.len());
+        let mut folds = deal(target.as_ref(), parts, run.seed, STREAM)?;
+        if rows.len() > FEW {
+            folds.truncate(PARTS);
+        }
+        let mut candidates: Vec<Candidate> = DEFINITE.map(Candidate::Multiple).to_vec();
+        if sparse && machine.symmetrize.is_none() {
+            candidates.push(Candidate::Plain(WALK));
+        }
+        if !sparse || n <= MANY {
+            candidates.extend(INDEFINITE.map(Candidate::Multiple));
+        }
+        let run = Run { watch: run.watch.silent(), ..run.clone() };
+        Ok(Search { machine, task: Task { ..*task }, rows, folds, candidates, run })
+    }
+
+    /// The held-out loss of every candidate whose systems can all be solved.
+    fn run(&self) -> Result<Vec<(Candidate, f64)>> {
+        let progress = Progress { stage: "choice of the penalty", done: 0, total: 0, residual: None };
+        self.run.watch.report(progress)?;
+        let nodes = self.task.nodes(&self.rows);
+        let sigma = with_matrix(self.machine, &self.task, &nodes, |k| linsys::largest_singular_value(k, &self.run))?;
+        let one = |fold: &Vec<usize>| self.held(fold, sigma);
+        let parts: Vec<Result<Vec<Option<Scores>>>> = if self.task.is_light() {
+            self.folds.par_iter().map(one).collect()
+        } else {
+            self.folds.iter().map(one).collect()
+        };
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+        let rows: Vec<usize> = self.folds.iter().flatten().map(|&at| self.rows[at]).collect();
+        let y = rows_of(self.task.y, &rows);
+        let loss = |at: usize| -> Option<f64> {
+            let scores: Vec<&Scores> = parts.iter().map(|part| part[at].as_ref()).collect::<Option<_>>()?;
+            let held = Scores::below(&scores);
+            let merger = match self.machine.plain_merge() {
+                Merge::Stack => Merger::stacked(&held, y.as_ref(), self.task.answer),
+                merge => Merger::plain(merge),
+            };
+            Some(merger.loss(&held, y.as_ref(), self.task.answer)).filter(|loss| loss.is_finite())
+        };
+        Ok(self.candidates.iter().enumerate().filter_map(|(at, c)| loss(at).map(|loss| (*c, loss))).collect())
+    }
+
+    /// Scores of one fold by what the others say, for every candidate; `None` for one whose system is singular or not solved.
+    fn held(&self, fold: &[usize], sigma: f64) -> Result<Vec<Option<Scores>>> {
+        let at = |which: &[usize]| -> Vec<usize> { which.iter().map(|&i| self.rows[i]).collect() };
+        let rest = at(&complement(fold, self.rows.len()));
+        let (nodes, tested) = (self.task.nodes(&rest), self.task.nodes(&at(fold)));
+        let y = rows_of(self.task.y, &rest);
+        let block = Submatrix::new(self.task.k, Some(&nodes), Some(&nodes));
+        with_matrix(self.machine, &self.task, &nodes, |k| {
+            let mut path = PenaltyPath::new(k, y.as_ref(), self.machine.symmetrize.is_some())?;
+            let one = |candidate: &Candidate| {
+                // The paper's penalty is meant with what is done where it makes the system singular.
+                let on_singular = match candidate {
+                    Candidate::Multiple(_) => OnSingular::Error,
+                    Candidate::Plain(_) => self.machine.on_singular,
+                };
+                let penalty = candidate.penalty(sigma);
+                let system = CoupledSystem { penalty, on_singular, ..self.machine.system() };
+                let solved = match path.solve(&system, &self.run) {
+                    Ok(solved) if solved.report.converged() => solved,
+                    Ok(_) | Err(Error::Singular { .. }) => return Ok(None),
+                    Err(error) => return Err(error),
+                };
+                let solved = match self.machine.symmetrize {
+                    Some(kind) => functions::unfolded(solved, &block, kind)?,
+                    None => solved,
+                };
+                let functions = Functions::padded(&solved, &nodes, self.task.k.nrows());
+                functions.scores_within(self.task.k, &tested).map(Some)
+            };
+            self.candidates.iter().map(one).collect()
+        })
+    }
+}
