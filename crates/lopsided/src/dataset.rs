@@ -183,6 +183,16 @@ impl<T: Scalar> Dataset<T> {
         }
     }
 
+    /// The same; where there are as many column samples as rows, x_i and z_i are one sample, and those of the rows are taken.
+    pub(crate) fn pairs(&self, rows: &[usize]) -> Self {
+        let mut out = self.rows(rows);
+        if let Some(z) = self.z.as_ref().filter(|z| z.count() == self.x.count()) {
+            out.z = Some(z.as_ref().select(rows));
+            out.col_ids = self.col_ids.as_ref().map(|ids| rows.iter().map(|&i| ids[i].clone()).collect());
+        }
+        out
+    }
+
     /// Refuses weights, for estimators to which all samples count the same.
     pub(crate) fn refuse_weights(&self, estimator: &str) -> Result<()> {
         if self.weights.is_none() {

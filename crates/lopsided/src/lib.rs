@@ -48,6 +48,7 @@ pub mod svd;
 pub mod svm;
 pub mod synth;
 pub mod tasks;
+pub mod verdict;
 pub mod watch;
 
 pub use compat::{Compat, Compatibility};

@@ -116,7 +116,10 @@ The features of a node are both sides of the kernel SVD, [U, V], those of a row 
 LS-SVM learns classes from them, ridge regression values. All nodes of a graph are embedded, also those without
 label; of a table only the rows that are learned from, whose columns --compat (default: pca) makes comparable.
 
---cv measures micro-F1 for classes and root mean squared error for values. Without --grid it tries ranks, penalties
+--cv measures micro-F1 for classes and root mean squared error for values. Each part is predicted by what was learned from the
+others alone: gamma, means, normalisers, compatibility, landmarks, weights and stacking are found without it. Of a graph and of a
+precomputed matrix all samples are input, and only their labels are held out. The score of the chosen settings is the best of
+many and so a little too good; rows left out by --train-ids tell more. Without --grid it tries ranks, penalties
 and bandwidths that are not given as options; with --grid only what is listed.";
 
 #[derive(Debug, Args)]

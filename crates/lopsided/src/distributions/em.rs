@@ -3,6 +3,7 @@ use crate::error::{Error, Result};
 use crate::estimators::KMeans;
 use crate::samples::SamplesRef;
 use crate::svd::Run;
+use crate::verdict::Verdict;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -42,8 +43,8 @@ pub struct FittedMixture {
     pub mixture: DiagonalMixture,
     /// Mean log-likelihood of the points before each iteration and at the end.
     pub log_likelihoods: Vec<f64>,
-    /// Whether the tolerance was reached.
-    pub converged: bool,
+    /// Growth of the mean log-likelihood in the last iteration, and the tolerance.
+    pub verdict: Verdict,
 }
 
 impl MixtureFit {
@@ -112,22 +113,20 @@ impl MixtureFit {
         let shares = Mat::from_fn(points.nrows(), start.centers.nrows(), member);
         let mut mixture = self.maximized(points, &shares, None)?;
         let mut log_likelihoods = Vec::new();
-        for _ in 0..=self.iterations {
+        loop {
             run.watch.check()?;
             let mut joint = mixture.log_joint(points);
             let densities = log_sums(&joint);
             let before = log_likelihoods.last().copied();
             let now = densities.iter().sum::<f64>() / densities.len() as f64;
             log_likelihoods.push(now);
-            if before.is_some_and(|before| now - before < self.tolerance) {
-                return Ok(FittedMixture { mixture, log_likelihoods, converged: true });
+            let verdict = Verdict::measured(before.map_or(f64::INFINITY, |before| now - before), self.tolerance);
+            if verdict.converged() || log_likelihoods.len() > self.iterations {
+                return Ok(FittedMixture { mixture, log_likelihoods, verdict });
             }
-            if log_likelihoods.len() <= self.iterations {
-                into_shares(&mut joint, &densities);
-                mixture = self.maximized(points, &joint, Some(&mixture))?;
-            }
+            into_shares(&mut joint, &densities);
+            mixture = self.maximized(points, &joint, Some(&mixture))?;
         }
-        Ok(FittedMixture { mixture, log_likelihoods, converged: false })
     }
 
     /// Weights, means and variances from the shares of the components in every point.
@@ -205,7 +204,7 @@ mod tests {
         let truth = DiagonalMixture::new(vec![0.3, 0.7], means, variances).unwrap();
         let found = fit(2, &truth.sample(5000, 3)).unwrap();
         let light = usize::from(found.mixture.weights()[0] > 0.5);
-        assert!(found.converged);
+        assert!(found.verdict.converged());
         assert!((found.mixture.weights()[light] - 0.3).abs() < 0.03);
         for j in 0..2 {
             assert!((found.mixture.means()[(light, j)] - truth.means()[(0, j)]).abs() < 0.12);

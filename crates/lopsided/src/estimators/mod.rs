@@ -43,7 +43,7 @@ use crate::graph::GraphFrame;
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use faer::Mat;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Settings by name, as users write them: one point of a grid.
 pub type Point = Vec<(String, String)>;
@@ -70,7 +70,12 @@ pub trait Estimator<T: Scalar>: Send + Sync {
         Ok(None)
     }
 
-    /// The [`score`] of each point on each fold, learned without the targets of the fold: a row per point.
+    /// The [`score`] of each point on each fold, learned without the fold: a row per point.
+    ///
+    /// Nothing of a fold is seen: whatever is estimated from samples (gamma's rules, means, normalisers, compatibility,
+    /// landmarks) or targets (weights of classes and of stacking, sigmoids) is estimated from the other rows. Of a graph and of
+    /// a square precomputed matrix all samples are input, and the fold's targets alone are unknown; landmarks of the user's own
+    /// are settings, wherever they lie.
     ///
     /// Provided: one fit per point and fold. An override shares work between points and gives the same scores.
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
@@ -172,8 +177,7 @@ fn validate_by_fits<T: Scalar, E: Estimator<T> + ?Sized>(
 ) -> Result<Vec<Vec<f64>>> {
     let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
     let one = |point: &Point, fold: &Vec<usize>| {
-        let held: HashSet<usize> = fold.iter().copied().collect();
-        let hidden = Dataset { y: Some(target.clone().without(|i| held.contains(&i))), ..data.clone() };
+        let hidden = Dataset { y: Some(scoring::hidden(target, fold)), ..data.clone() };
         let model = estimator.with(point)?.fit(hidden, run)?;
         Ok(score(&target.rows(fold), model.decision(&data.rows(fold), run)?.as_ref()))
     };

@@ -7,6 +7,7 @@ use crate::metrics::{micro_f1, rmse};
 use crate::random;
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
+use std::collections::HashSet;
 
 /// What a model predicts.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -111,6 +112,12 @@ pub(crate) fn deal(target: Option<&Target>, folds: usize, seed: u64, stream: u64
         order.sort_by_key(|&i| codes[i]);
     }
     Ok((0..folds).map(|f| order.iter().skip(f).step_by(folds).copied().collect()).collect())
+}
+
+/// The target as it is known while the rows of a fold are held out.
+pub(crate) fn hidden(target: &Target, fold: &[usize]) -> Target {
+    let held: HashSet<usize> = fold.iter().copied().collect();
+    target.clone().without(|i| held.contains(&i))
 }
 
 /// There is nothing to learn.

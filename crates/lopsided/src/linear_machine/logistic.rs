@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::linsys::check_penalty;
 use crate::operator::Operator;
 use crate::svd::Run;
+use crate::verdict::Verdict;
 use crate::watch::Progress;
 use faer::{Mat, MatRef};
 
@@ -37,12 +38,10 @@ pub struct LogisticSolution {
     /// One column of coefficients and one bias per class; for two classes −f/2 and f/2. Softmax of their values gives
     /// probabilities.
     pub planes: Hyperplanes,
-    /// Length of the gradient against that at w = 0.
-    pub gradient: f64,
     /// Newton steps.
     pub steps: usize,
-    /// Whether the gradient is at most `tol`.
-    pub converged: bool,
+    /// Length of the gradient against that at w = 0, and `tol`.
+    pub verdict: Verdict,
 }
 
 impl Logistic {
@@ -79,25 +78,32 @@ impl Logistic {
         labels.check(space.samples())?;
         let problem = Problem { space, labels, penalty: self.penalty };
         let mut f = space.zero(problem.functions());
-        let (mut first, mut steps) = (None, 0);
-        let relative = loop {
+        let (mut first, mut steps, mut fresh) = (None, 0, false);
+        let verdict = loop {
             let p = problem.probabilities(&f);
             let gradient = problem.gradient(&f, &p)?;
             let length = space.whole_inner(&gradient, &gradient).max(0.0).sqrt();
             let relative = length / first.get_or_insert(length).max(f64::MIN_POSITIVE);
             let (done, total) = (steps as u64, 0);
             run.watch.report(Progress { stage: "logistic", done, total, residual: Some(relative) })?;
-            if relative <= self.tol || steps == self.max_steps {
-                break relative;
+            let step = if relative <= self.tol || steps == self.max_steps {
+                None
+            } else {
+                // Rounding ends the descent.
+                let step = problem.newton_step(&gradient, &p, relative, run)?;
+                problem.descent(&f, &step, &gradient).map(|scale| (step, scale))
+            };
+            match step {
+                // The last look is at values that are computed anew, not summed up over the steps.
+                None if fresh => break Verdict::measured(relative, self.tol),
+                None => (f, fresh) = (space.evaluated(f)?, true),
+                Some((step, scale)) => {
+                    f.add(&step, scale);
+                    (steps, fresh) = (steps + 1, false);
+                }
             }
-            let step = problem.newton_step(&gradient, &p, relative, run)?;
-            // Rounding ends the descent.
-            let Some(scale) = problem.descent(&f, &step, &gradient) else { break relative };
-            f.add(&step, scale);
-            steps += 1;
         };
-        let (planes, converged) = (per_class(f, labels.classes), relative <= self.tol);
-        Ok(LogisticSolution { planes, gradient: relative, steps, converged })
+        Ok(LogisticSolution { planes: per_class(f, labels.classes), steps, verdict })
     }
 }
 

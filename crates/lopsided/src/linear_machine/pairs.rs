@@ -2,6 +2,7 @@ use super::{LinearSvm, LinearSvmFunction};
 use crate::error::Result;
 use crate::svd::Run;
 use crate::svm::{Classes, MultiClass, Pair, Part, Sigmoid, held_out};
+use crate::verdict::Verdict;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -65,5 +66,5 @@ impl LinearSvmFunction {
 /// A class without samples is nobody's.
 fn absent(width: usize, samples: usize) -> LinearSvmFunction {
     let (weights, dual) = (vec![0.0; width], vec![0.0; samples]);
-    LinearSvmFunction { weights, bias: -1.0, dual, passes: 0, converged: true }
+    LinearSvmFunction { weights, bias: -1.0, dual, passes: 0, verdict: Verdict::measured(0.0, 0.0) }
 }

@@ -53,6 +53,19 @@ impl Space<'_> {
         }
     }
 
+    /// The same functions with values by a product of their coefficients.
+    pub(super) fn evaluated(&self, f: Functions) -> Result<Functions> {
+        let scores = match self {
+            Space::Features(x) => linalg::mul(*x, f.coefficients.as_ref()),
+            Space::Kernel(k) => {
+                let mut scores = Mat::zeros(k.nrows(), f.coefficients.ncols());
+                k.apply(f.coefficients.as_ref(), scores.as_mut())?;
+                scores
+            }
+        };
+        Ok(Functions { scores, ..f })
+    }
+
     /// ⟨w_f, w_g⟩, without the biases.
     pub(super) fn inner(&self, f: &Functions, g: &Functions) -> f64 {
         match self {

@@ -6,6 +6,7 @@ use crate::random;
 use crate::registry::{name_of, named};
 use crate::svd::Run;
 use crate::svm::check_weights;
+use crate::verdict::Verdict;
 use crate::watch::Progress;
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
@@ -73,8 +74,8 @@ pub struct LinearSvmFunction {
     pub dual: Vec<f64>,
     /// Visits of all samples.
     pub passes: usize,
-    /// Whether the tolerance was reached.
-    pub converged: bool,
+    /// The violation of the optimality conditions, against `tol`.
+    pub verdict: Verdict,
 }
 
 impl LinearSvm {
@@ -118,7 +119,7 @@ impl LinearSvm {
         let of = |c: usize| &found[c.min(found.len() - 1)];
         let weights = Mat::from_fn(features.ncols(), labels.classes, |j, c| sign(c) * of(c).weights[j]);
         let bias = (0..labels.classes).map(|c| sign(c) * of(c).bias).collect();
-        Ok((Hyperplanes { weights, bias }, found.iter().all(|f| f.converged)))
+        Ok((Hyperplanes { weights, bias }, found.iter().all(|f| f.verdict.converged())))
     }
 
     fn check(&self, features: MatRef<'_, f64>, labels: usize) -> Result<()> {
@@ -134,8 +135,9 @@ impl LinearSvm {
         let mut state = State::new(self, rows, y, weights);
         let mut active: Vec<usize> = (0..y.len()).collect();
         let mut rng = random::generator(run.seed, STREAM);
-        let (mut passes, mut converged, mut reach) = (0, false, f64::INFINITY);
-        while passes < self.max_passes && !converged {
+        let (mut passes, mut reach) = (0, f64::INFINITY);
+        let mut verdict = state.judged(self.tol);
+        while passes < self.max_passes && !verdict.converged() {
             active.shuffle(&mut rng);
             let violation = state.pass(&mut active, reach);
             passes += 1;
@@ -146,13 +148,16 @@ impl LinearSvm {
                 let complete = active.len() == y.len();
                 (active, reach) = ((0..y.len()).collect(), f64::INFINITY);
                 if complete {
-                    converged = state.balanced(self.tol);
                     state.center = state.bias();
+                    verdict = state.judged(self.tol);
                 }
             }
         }
+        if !verdict.converged() {
+            verdict = state.judged(self.tol);
+        }
         let bias = state.bias();
-        Ok(LinearSvmFunction { weights: state.w, bias, dual: state.alpha, passes, converged })
+        Ok(LinearSvmFunction { weights: state.w, bias, dual: state.alpha, passes, verdict })
     }
 }
 
@@ -214,8 +219,24 @@ impl<'a> State<'a> {
         self.center + self.tau * self.balance
     }
 
-    fn balanced(&self, tol: f64) -> bool {
-        self.balance.abs() <= tol * self.alpha.iter().sum::<f64>()
+    /// The violation of the optimality conditions by weights that are summed up anew, which then stay.
+    fn judged(&mut self, tol: f64) -> Verdict {
+        self.w.fill(0.0);
+        self.balance = 0.0;
+        for (i, alpha) in self.alpha.iter().enumerate().filter(|(_, alpha)| **alpha != 0.0) {
+            let share = alpha * self.y[i];
+            self.balance += share;
+            self.w.iter_mut().zip(self.rows.row(i)).for_each(|(w, x)| *w += share * x);
+        }
+        let violation = |i: usize| {
+            let f = linalg::dot(self.rows.row(i), &self.w) + self.bias();
+            let gradient = self.y[i] * f - 1.0 + self.diagonal[i] * self.alpha[i];
+            let may_grow = if self.alpha[i] < self.upper[i] { -gradient } else { 0.0 };
+            let may_shrink = if self.alpha[i] > 0.0 { gradient } else { 0.0 };
+            may_grow.max(may_shrink)
+        };
+        let balance = self.balance.abs() / self.alpha.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        Verdict::measured((0..self.y.len()).map(violation).fold(balance, f64::max), tol)
     }
 
     /// Visits the active samples; the largest violation met. Those that stay at a bound although the others move by gradients

@@ -163,7 +163,7 @@ pub(super) fn stored(k: &dyn Operator<f64>) -> Result<(Mat<f64>, Means<f64>)> {
 }
 
 /// Columns minus their means.
-pub(super) fn centred(y: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn centred(y: MatRef<'_, f64>) -> Mat<f64> {
     let mean: Vec<f64> = y.col_iter().map(|c| c.iter().sum::<f64>() / y.nrows() as f64).collect();
     Mat::from_fn(y.nrows(), y.ncols(), |i, c| y[(i, c)] - mean[c])
 }

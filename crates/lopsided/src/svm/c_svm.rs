@@ -57,13 +57,6 @@ impl CSvm {
         }
         let ended = search.run(rules, run)?;
         let bias = search.level(0);
-        Ok(SvmSolution {
-            coefficients: search.c,
-            bias,
-            margin: 1.0,
-            violation: ended.violation,
-            steps: ended.steps,
-            converged: ended.violation <= self.tol,
-        })
+        Ok(SvmSolution { coefficients: search.c, bias, margin: 1.0, steps: ended.steps, verdict: ended.verdict })
     }
 }

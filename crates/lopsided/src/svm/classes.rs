@@ -2,6 +2,7 @@ use super::probability::{Sigmoid, coupled, held_out};
 use super::{CSvm, NuSvm, Part, RowCache, SvmSolution};
 use crate::error::{Error, Result};
 use crate::svd::Run;
+use crate::verdict::Verdict;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::fmt;
@@ -118,26 +119,14 @@ impl Classes<'_> {
         rows: &RowCache<'_>,
         run: &Run,
     ) -> Result<Vec<Learned>> {
-        self.learn_from((machine, way, probability), rows, None, run)
-    }
-
-    /// The same; C-SVMs start from coefficients of all samples, a column for each machine.
-    pub(crate) fn learn_from(
-        &self,
-        (machine, way, probability): (&Machine, MultiClass, bool),
-        rows: &RowCache<'_>,
-        start: Option<MatRef<'_, f64>>,
-        run: &Run,
-    ) -> Result<Vec<Learned>> {
         let pairs = self.pairs(way);
         let rows = rows.shared_by(pairs.len());
-        let one = |(at, pair): (usize, Pair)| {
+        let one = |pair: Pair| {
             let part = self.part(pair);
-            let start: Option<Vec<f64>> = start.map(|c| part.places.iter().map(|&i| c[(i, at)]).collect());
-            let (solution, sigmoid) = self::learn(machine, probability, &rows, (&part, start.as_deref()), run)?;
+            let (solution, sigmoid) = self::learn(machine, probability, &rows, &part, run)?;
             Ok(Learned { pair, part, solution, sigmoid })
         };
-        pairs.into_par_iter().enumerate().map(one).collect()
+        pairs.into_par_iter().map(one).collect()
     }
 
     /// The classes that have samples, and against whom; of two classes one pair is enough.
@@ -166,13 +155,12 @@ fn learn(
     machine: &Machine,
     probability: bool,
     rows: &RowCache<'_>,
-    (part, start): (&Part, Option<&[f64]>),
+    part: &Part,
     run: &Run,
 ) -> Result<(SvmSolution, Option<Sigmoid>)> {
     let solution = match machine {
         _ if !part.y.contains(&1.0) => absent(part.y.len()),
-        Machine::C(machine) => machine.solve_from(rows, part, start, run)?,
-        Machine::Nu(machine) => machine.solve(rows, part, run)?,
+        machine => machine.solve(rows, part, run)?,
     };
     let judge = |rest: &Part, at: &[usize]| machine.feasible_for(rest).solve(rows, rest, run)?.values(rows, rest, at);
     let held = if probability { Some(held_out(part, run.seed, judge)?) } else { None };
@@ -182,7 +170,7 @@ fn learn(
 /// A class without samples is nobody's.
 fn absent(samples: usize) -> SvmSolution {
     let coefficients = vec![0.0; samples];
-    SvmSolution { coefficients, bias: -1.0, margin: 1.0, violation: 0.0, steps: 0, converged: true }
+    SvmSolution { coefficients, bias: -1.0, margin: 1.0, steps: 0, verdict: Verdict::measured(0.0, 0.0) }
 }
 
 /// A column per class from one per pair: the functions themselves, f and −f for two classes, or the votes with the sum of the

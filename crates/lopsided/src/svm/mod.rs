@@ -25,7 +25,7 @@
 //! let operator = DenseOperator::Borrowed(k.as_ref());
 //! let rows = RowCache::new(&operator, 1 << 20)?;
 //! let found = CSvm::new(1.0).solve(&rows, &Part::all(&[1.0, 1.0, -1.0, -1.0]), &Run::default())?;
-//! assert!(found.converged && found.bias.abs() < 1e-3);
+//! assert!(found.verdict.converged() && found.bias.abs() < 1e-3);
 //! # Ok::<(), lopsided::Error>(())
 //! ```
 
@@ -47,6 +47,7 @@ pub use probability::{Sigmoid, coupled};
 pub use row_cache::RowCache;
 
 use crate::error::{Error, Result};
+use crate::verdict::Verdict;
 
 /// The samples of K that one machine learns from.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,14 +124,12 @@ pub struct SvmSolution {
     pub coefficients: Vec<f64>,
     /// The bias: y − K·c averaged over the samples between the bounds.
     pub bias: f64,
-    /// ρ of a ν-SVM, whose coefficients and bias are divided by it; 1 for a C-SVM.
+    /// ρ of a ν-SVM, whose coefficients and bias are divided by it unless it is 0; 1 for a C-SVM.
     pub margin: f64,
-    /// Violation of the optimality conditions.
-    pub violation: f64,
     /// Pairs moved.
     pub steps: usize,
-    /// Whether the violation is at most `tol`.
-    pub converged: bool,
+    /// The violation of the optimality conditions, against `tol`.
+    pub verdict: Verdict,
 }
 
 impl SvmSolution {

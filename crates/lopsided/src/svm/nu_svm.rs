@@ -2,12 +2,22 @@ use super::smo::{Rules, Search};
 use super::{Part, RowCache, SvmSolution};
 use crate::error::{Error, Result};
 use crate::svd::Run;
+use crate::verdict::Verdict;
+
+/// A margin of this share of the largest value of K·c is none.
+const VANISHED: f64 = 1e-10;
+/// By how much the tolerance shrinks while the margin is within it.
+const SMALLER: f64 = 0.01;
 
 /// A two-class ν-SVM: minimise ½·cᵀKc over 0 ≤ c_i·y_i ≤ w_i where the c_i·y_i of each class sum to ν·Σw/2.
 ///
 /// ν bounds the share of samples inside the margin from above and that of support vectors from below. Both sums stay while
 /// pairs are moved within a class. With the levels of K·c at the margin, ρ − b for the class +1 and −ρ − b for the class −1, the
 /// function is (Σ_i k(x, x_i)·c_i + b)/ρ: it is 1 and −1 at the margins, and that of the C-SVM with C = 1/ρ.
+///
+/// ρ is half the distance between the classes, each shrunk towards its mean so that no sample counts for more than 2/(ν·n):
+/// the larger ν, the smaller they are and the farther apart. Where they meet, ρ = 0, Σ_i k(·, x_i)·c_i vanishes and any
+/// decision is as good as any other: the result has the margin 0, is not divided by it and has not converged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NuSvm {
     /// ν, above 0 and at most 2·min(n₊, n₋)/n, where n₊ and n₋ are the (weights of the) samples of each class.
@@ -37,7 +47,7 @@ impl NuSvm {
     /// Learns labels of ±1 from a symmetric kernel matrix.
     ///
     /// # Errors
-    /// [`Error::Param`] for a ν that is not feasible or a margin ρ of 0, and otherwise as for [`super::CSvm::solve`].
+    /// [`Error::Param`] for a ν that is not feasible, and otherwise as for [`super::CSvm::solve`].
     pub fn solve(&self, rows: &RowCache<'_>, part: &Part, run: &Run) -> Result<SvmSolution> {
         let rules = Rules { tol: self.tol, max_steps: self.max_steps, shrink: self.shrink };
         rules.check()?;
@@ -45,21 +55,24 @@ impl NuSvm {
         self.check(part)?;
         let zeros = vec![0.0; part.y.len()];
         let mut search = Search::new(rows, part, zeros, 1.0).start(&self.feasible(part))?.by_class();
-        let ended = search.run(rules, run)?;
-        let (plus, minus) = (search.level(0), search.level(1));
-        let (bias, margin) = (0.5 * (plus + minus), 0.5 * (minus - plus));
-        if !(margin.is_finite() && margin > 0.0) {
-            let allowed = "smaller: the kernel does not tell the classes apart, so that the margin is 0";
-            return Err(Error::param("nu", self.nu, allowed));
+        let (mut rules, mut steps) = (rules, 0);
+        loop {
+            let ended = search.run(rules, run)?;
+            steps += ended.steps;
+            let (plus, minus) = (search.level(0), search.level(1));
+            let (bias, margin) = (0.5 * (plus + minus), 0.5 * (minus - plus));
+            if margin > rules.tol {
+                let coefficients = search.c.iter().map(|c| c / margin).collect();
+                return Ok(SvmSolution { coefficients, bias: bias / margin, margin, steps, verdict: ended.verdict });
+            }
+            // Levels are known to the tolerance, so a smaller margin may be none; it counts once the tolerance is below it.
+            let size = search.residual.iter().map(|r| r.abs()).fold(0.0, f64::max);
+            if rules.tol <= VANISHED * size || size == 0.0 || !ended.verdict.converged() {
+                let verdict = Verdict::measured(f64::INFINITY, self.tol);
+                return Ok(SvmSolution { coefficients: search.c, bias, margin: 0.0, steps, verdict });
+            }
+            rules.tol = (SMALLER * rules.tol).max(VANISHED * size);
         }
-        Ok(SvmSolution {
-            coefficients: search.c.iter().map(|c| c / margin).collect(),
-            bias: bias / margin,
-            margin,
-            violation: ended.violation,
-            steps: ended.steps,
-            converged: ended.violation <= self.tol,
-        })
     }
 
     fn check(&self, part: &Part) -> Result<()> {

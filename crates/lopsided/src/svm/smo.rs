@@ -5,12 +5,15 @@ use super::row_cache::Entry;
 use super::{Part, RowCache};
 use crate::error::{Error, Result};
 use crate::svd::Run;
+use crate::verdict::Verdict;
 use crate::watch::Progress;
 
 /// Samples that a chunk takes in at a time, or half as many as it has if those are more.
 const FRESH: usize = 32;
 /// A chunk is settled to this share of the violation before others are let in.
 const SETTLED: f64 = 0.1;
+/// How often a search goes on because its residuals had drifted.
+const MEASURED: usize = 5;
 
 /// When the search ends, and whether it leaves samples out meanwhile.
 #[derive(Clone, Copy)]
@@ -35,6 +38,7 @@ pub(super) struct Search<'a> {
     pub(super) part: &'a Part,
     pub(super) diagonal: Vec<f64>,
     pub(super) c: Vec<f64>,
+    pub(super) p: Vec<f64>,
     /// p − K·c.
     pub(super) residual: Vec<f64>,
     pub(super) lower: Vec<f64>,
@@ -46,7 +50,7 @@ pub(super) struct Search<'a> {
 /// How a search ended.
 #[derive(Clone, Copy)]
 pub(super) struct Ended {
-    pub(super) violation: f64,
+    pub(super) verdict: Verdict,
     pub(super) steps: usize,
 }
 
@@ -59,7 +63,8 @@ impl<'a> Search<'a> {
             rows,
             part,
             diagonal: part.places.iter().map(|&i| rows.diagonal()[i]).collect(),
-            residual: p,
+            residual: p.clone(),
+            p,
             c: vec![0.0; n],
             lower: (0..n).map(|i| if part.y[i] > 0.0 { 0.0 } else { -bound(i) }).collect(),
             upper: (0..n).map(|i| if part.y[i] > 0.0 { bound(i) } else { 0.0 }).collect(),
@@ -97,16 +102,22 @@ impl<'a> Search<'a> {
     fn run_in<E: Entry>(&mut self, rules: Rules, run: &Run) -> Result<Ended> {
         let most = rules.max_steps.unwrap_or_else(|| 1_000_000.max(100 * self.c.len()));
         let mut chunk = Chunk::<E>::new(self);
-        let (mut steps, mut levels) = (0, [None; 2]);
+        let (mut steps, mut levels, mut measured) = (0, [None; 2], 0);
         loop {
-            let worst = self.worst();
-            let violation = worst.extremes.violation();
+            let mut worst = self.worst();
             let (stage, done) = ("support vectors", steps as u64);
-            run.watch.report(Progress { stage, done, total: 0, residual: Some(violation) })?;
-            if violation <= rules.tol || steps == most {
-                chunk.end(self);
-                return Ok(Ended { violation, steps });
+            run.watch.report(Progress { stage, done, total: 0, residual: Some(worst.extremes.violation()) })?;
+            if worst.extremes.violation() <= rules.tol || steps == most {
+                self.residual = self.evaluated(&chunk)?;
+                worst = self.worst();
+                let verdict = Verdict::measured(worst.extremes.violation(), rules.tol);
+                measured += 1;
+                if verdict.converged() || steps == most || measured == MEASURED {
+                    chunk.end(self);
+                    return Ok(Ended { verdict, steps });
+                }
             }
+            let violation = worst.extremes.violation();
             self.exchange(&mut chunk, &Urgency::new(self, worst, levels), rules.shrink)?;
             let mut inner = Inner::new(self, &chunk);
             let all = chunk.members.len() == self.c.len();
@@ -117,6 +128,17 @@ impl<'a> Search<'a> {
             let found: Vec<(f64, f64)> = inner.found().collect();
             self.take_over(&chunk, &found);
         }
+    }
+
+    /// p − K·c from the coefficients themselves; that of the search is the sum of all changes.
+    fn evaluated<E: Entry>(&self, chunk: &Chunk<E>) -> Result<Vec<f64>> {
+        let (mut out, mut left) = (self.p.clone(), self.c.clone());
+        let kept: Vec<f64> = chunk.members.iter().map(|&t| std::mem::take(&mut left[t])).collect();
+        lanes::subtract(&mut out, chunk.columns(), &kept);
+        let others = self.part.places.iter().zip(&left).filter(|(_, c)| **c != 0.0);
+        let (at, c): (Vec<usize>, Vec<f64>) = others.map(|(&at, &c)| (at, c)).unzip();
+        self.rows.subtract(&self.part.places, &at, &c, &mut out)?;
+        Ok(out)
     }
 
     fn may_grow(&self, t: usize) -> bool {

@@ -26,7 +26,9 @@ pub struct TableScores {
 /// [`TablePrediction`] for rows that the features were not made from (\[KSVD\] §4.3): in each split a model is fitted to the
 /// rows to learn from alone, and those to test on are placed by it.
 ///
-/// Columns are standardised by the rows to learn from. The penalty is chosen by accuracy or RMSE.
+/// Columns are standardised by the rows to learn from. The penalty is chosen by accuracy or RMSE in parts of these rows, which all
+/// took part in the features: where a compatibility was learned from their targets that choice leans towards large penalties.
+/// The rows to test on are seen by nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InductivePrediction {
     /// Splits, folds and penalties.

@@ -18,4 +18,4 @@ pub use links::{Reconstruction, reconstruct};
 pub use predict::{HeldOut, LinkScores};
 pub use search::{Search, Tried, Tuning};
 pub use summary::{Spread, Summary, summarize};
-pub use tables::{Measure, TablePrediction, standardized};
+pub use tables::{Measure, TablePrediction, standardized, standardized_by};

@@ -45,7 +45,8 @@ impl Measure {
 /// Linear prediction of the target of a table from the features of its rows, on random splits (\[KSVD\] §4.3, App. B.1).
 ///
 /// A linear LS-SVM per class, or ridge regression; its penalty is chosen by cross-validation inside the training part. Rows
-/// without target take no part.
+/// without target take no part. The features are given: where they were made from all rows, also from those to test on, the
+/// score is that of a transductive task ([`super::InductivePrediction`] is the other one).
 #[derive(Clone, Debug, PartialEq)]
 pub struct TablePrediction {
     /// Share of the rows to learn from.
@@ -177,7 +178,7 @@ pub fn standardized(samples: SamplesRef<'_, f64>) -> Mat<f64> {
 }
 
 /// The columns with mean 0 and standard deviation 1 over some of the rows; missing values and constant columns become 0.
-pub(super) fn standardized_by(mut x: Mat<f64>, rows: &[usize]) -> Mat<f64> {
+pub fn standardized_by(mut x: Mat<f64>, rows: &[usize]) -> Mat<f64> {
     for j in 0..x.ncols() {
         let known: Vec<f64> = rows.iter().map(|&i| x[(i, j)]).filter(|v| v.is_finite()).collect();
         let count = known.len().max(1) as f64;

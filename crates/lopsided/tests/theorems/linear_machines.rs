@@ -28,7 +28,7 @@ fn machine(penalty: f64, loss: HingeLoss) -> LinearSvm {
 
 fn solved(machine: &LinearSvm, x: &Mat<f64>, y: &[f64], weights: Option<&[f64]>) -> LinearSvmFunction {
     let found = machine.solve(x.as_ref(), y, weights, &Run::default()).unwrap();
-    assert!(found.converged, "{} passes", found.passes);
+    assert!(found.verdict.converged(), "{} passes", found.passes);
     found
 }
 
@@ -112,7 +112,7 @@ proptest! {
         let (x, codes) = samples(n, width, classes, seed);
         let labels = Labels { codes: &codes, classes: classes as usize, weights: None };
         let found = Logistic { tol: 1e-10, ..Logistic::new(penalty) }.fit(x.as_ref(), &labels, &Run::default()).unwrap();
-        prop_assert!(found.converged, "{} {}", found.gradient, found.steps);
+        prop_assert!(found.verdict.converged(), "{} {}", found.verdict.left(), found.steps);
         let p = softmax(found.planes.decision(x.as_ref()).as_ref());
         // The two functions of two classes are −f/2 and f/2, of which f alone is penalised.
         let share = if classes == 2 { 2.0 } else { 1.0 };
@@ -138,7 +138,7 @@ proptest! {
         let linear = machine.fit(x.as_ref(), &labels, &Run::default()).unwrap().planes.decision(x.as_ref());
         let k = &x * x.transpose();
         let found = machine.fit_kernel(&DenseOperator::Borrowed(k.as_ref()), &labels, &Run::default()).unwrap();
-        prop_assert!(found.converged);
+        prop_assert!(found.verdict.converged());
         let size = linear.norm_max();
         prop_assert!((found.planes.decision(k.as_ref()) - linear).norm_max() < 1e-5 * (1.0 + size));
     }
@@ -151,7 +151,7 @@ fn separable_classes_stay_finite_and_extreme_penalties_end() {
     let labels = Labels { codes: &codes, classes: 2, weights: None };
     for penalty in [1e-6, 1.0, 1e4] {
         let found = Logistic::new(penalty).fit(x.as_ref(), &labels, &Run::default()).unwrap();
-        assert!(found.converged && found.planes.weights[(0, 1)] > 0.0, "{penalty}: {found:?}");
+        assert!(found.verdict.converged() && found.planes.weights[(0, 1)] > 0.0, "{penalty}: {found:?}");
         let (planes, converged) = LinearSvm::new(penalty).fit(x.as_ref(), &labels, &Run::default()).unwrap();
         assert!(converged && planes.weights[(0, 1)] > 0.0, "{penalty}: {planes:?}");
     }

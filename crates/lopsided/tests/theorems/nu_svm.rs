@@ -59,7 +59,7 @@ proptest! {
         let (k, y) = (kernel(n, seed), labels(n, seed));
         let nu_value = share * NuSvm::most(&Part::all(&y));
         let found = solved(nu(nu_value), &k, &Part::all(&y));
-        prop_assert!(found.converged && found.margin > 0.0, "{found:?}");
+        prop_assert!(found.verdict.converged() && found.margin > 0.0, "{found:?}");
         let margins: Vec<f64> = values(&k, &found).iter().zip(&y).map(|(f, y)| f * y).collect();
         let errors = margins.iter().filter(|m| **m < 1.0 - 1e-6).count() as f64;
         let supports = found.coefficients.iter().filter(|c| **c != 0.0).count() as f64;
@@ -143,8 +143,56 @@ fn an_infeasible_nu_is_refused_with_the_range() {
     let equal = Mat::from_fn(10, 10, |_, _| 1.0);
     let operator = DenseOperator::Borrowed(equal.as_ref());
     let rows = RowCache::new(&operator, 1 << 20).unwrap();
-    let error = NuSvm::new(0.4).solve(&rows, &Part::all(&y), &Run::default()).unwrap_err();
-    assert!(error.to_string().contains("margin is 0"), "{error}");
+    let found = NuSvm::new(0.4).solve(&rows, &Part::all(&y), &Run::default()).unwrap();
+    assert!(found.margin == 0.0 && !found.verdict.converged(), "{found:?}");
+}
+
+/// Points on a line, of which those of both classes lie between each other, in no order.
+fn mixed(n: usize, seed: u64) -> (Mat<f64>, Vec<f64>) {
+    let x = lopsided::synth::gaussian::<f64>(n, 2, seed);
+    let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let moved = Mat::from_fn(n, 2, |i, j| x[(i, j)] + if j == 0 { 0.7 * y[i] } else { 0.0 });
+    (&moved * moved.transpose(), y)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Samples with a linear kernel: each class shrunk towards its mean so far that no weight exceeds 2/(ν·n). Those sets grow
+    /// as ν falls, and once they meet they meet for every smaller ν.
+    #[test]
+    fn a_larger_nu_has_a_larger_margin_and_a_margin_of_zero_is_no_result(n in 20usize..60, seed: u64) {
+        let (k, y) = mixed(n, seed);
+        let scale = (0..n).map(|i| k[(i, i)]).fold(0.0, f64::max);
+        let mut last = 0.0;
+        for step in 1..=10 {
+            let value = 0.1 * f64::from(step) * NuSvm::most(&Part::all(&y));
+            let found = solved(nu(value), &k, &Part::all(&y));
+            // Σ α = ν·n/2 of each class: the distance of the shrunk sets is that of α/(ν·n/2).
+            let margin = found.margin / value;
+            prop_assert!(margin >= last - 1e-6 * scale, "nu {value}: {margin} after {last}");
+            prop_assert_eq!(found.margin > 0.0, found.verdict.converged(), "nu {}: {:?}", value, found.verdict);
+            if found.margin == 0.0 {
+                // Nothing is left of the function between the classes.
+                let square = dot(&found.coefficients, &times(&k, &found.coefficients));
+                prop_assert!(square <= 1e-7 * scale * (n * n) as f64, "nu {value}: {square}");
+            }
+            last = margin;
+        }
+    }
+
+    #[test]
+    fn the_largest_nu_is_feasible_and_nothing_above_it_is(n in 6usize..40, seed: u64) {
+        let (k, y) = (kernel(n, seed), labels(n, seed));
+        let all = Part::all(&y);
+        let (plus, most) = (y.iter().filter(|y| **y > 0.0).count(), NuSvm::most(&all));
+        prop_assert!((most - 2.0 * plus.min(n - plus) as f64 / n as f64).abs() < 1e-12);
+        let operator = DenseOperator::Borrowed(k.as_ref());
+        let rows = RowCache::new(&operator, 1 << 20).unwrap();
+        prop_assert!(NuSvm::new(most).solve(&rows, &all, &Run::default()).is_ok());
+        let error = NuSvm::new(most * 1.001).solve(&rows, &all, &Run::default()).unwrap_err().to_string();
+        prop_assert!(error.contains(&format!("at most {most}")), "{error}");
+    }
 }
 
 #[test]

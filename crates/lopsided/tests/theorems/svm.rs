@@ -95,7 +95,7 @@ proptest! {
     ) {
         let (k, y) = (kernel(n, seed), labels(n, seed));
         let found = solve(CSvm { tol: 1e-7, ..CSvm::new(penalty) }, &k, &y);
-        prop_assert!(found.converged && within_bounds(&found, &y, penalty), "{found:?}");
+        prop_assert!(found.verdict.converged() && within_bounds(&found, &y, penalty), "{found:?}");
         let (best, above) = (dual(&k, &y, &found.coefficients), primal(&k, &y, &found, penalty));
         prop_assert!((above - best).abs() < 1e-6 * (1.0 + above), "dual {best}, primal {above}");
         let twin = dual(&k, &y, &naive(&k, &y, penalty));
@@ -110,7 +110,7 @@ proptest! {
         let operator = DenseOperator::Borrowed(k.as_ref());
         let rows = RowCache::new(&operator, 0).unwrap();
         let shrunk = machine.solve(&rows, &Part::all(&y), &Run::default()).unwrap();
-        prop_assert!(plain.converged && shrunk.converged);
+        prop_assert!(plain.verdict.converged() && shrunk.verdict.converged());
         let (a, b) = (dual(&k, &y, &plain.coefficients), dual(&k, &y, &shrunk.coefficients));
         prop_assert!((a - b).abs() < 1e-7 * (1.0 + a.abs()), "{a} {b}");
         prop_assert!((plain.bias - shrunk.bias).abs() < 1e-4, "{} {}", plain.bias, shrunk.bias);
@@ -121,9 +121,9 @@ proptest! {
         let half = synth::gaussian::<f64>(n, n, seed);
         let (k, y) = (&half + half.transpose(), labels(n, seed));
         let found = solve(CSvm { max_steps: Some(100_000), ..CSvm::new(penalty) }, &k, &y);
-        prop_assert!(found.converged == (found.violation <= 1e-3) && within_bounds(&found, &y, penalty));
+        prop_assert!(found.verdict.converged() == (found.verdict.left() <= 1e-3) && within_bounds(&found, &y, penalty));
         let violation = violation(&k, &y, &found.coefficients, penalty);
-        prop_assert!((violation - found.violation).abs() < 1e-6 * (1.0 + found.violation));
+        prop_assert!((violation - found.verdict.left()).abs() < 1e-6 * (1.0 + found.verdict.left()));
     }
 }
 
@@ -140,7 +140,7 @@ proptest! {
         let operator = DenseOperator::Borrowed(k.as_ref());
         let rows = RowCache::new(&operator, 0).unwrap();
         let crowded = machine.solve(&rows, &Part::all(&y), &Run::default()).unwrap();
-        prop_assert!(plain.converged && crowded.converged && within_bounds(&crowded, &y, penalty));
+        prop_assert!(plain.verdict.converged() && crowded.verdict.converged() && within_bounds(&crowded, &y, penalty));
         prop_assert!(crowded.coefficients.iter().filter(|c| **c != 0.0).count() > 128, "more than a chunk has room for");
         prop_assert!(violation(&k, &y, &crowded.coefficients, penalty) < 2e-6);
         let (a, b) = (dual(&k, &y, &plain.coefficients), dual(&k, &y, &crowded.coefficients));
@@ -160,7 +160,7 @@ proptest! {
         let built = matrix.build().unwrap();
         let rows = RowCache::new(&*built.operator, 1 << 20).unwrap();
         let found = machine.solve(&rows, &Part::all(&y), &Run::default()).unwrap();
-        prop_assert!(found.converged && violation(&k, &y, &found.coefficients, penalty) < 1.25 * machine.tol);
+        prop_assert!(found.verdict.converged() && violation(&k, &y, &found.coefficients, penalty) < 1.25 * machine.tol);
         let all: Vec<usize> = (0..n).collect();
         let mut block = Mat::zeros(n, n);
         built.operator.block(&all, &all, block.as_mut()).unwrap();
@@ -177,17 +177,17 @@ fn degenerate_problems_end() {
         let found = solve(CSvm { max_steps: Some(10_000), ..CSvm::new(penalty) }, &twins, &y);
         assert!(within_bounds(&found, &y, penalty) && found.bias.is_finite(), "{penalty}: {found:?}");
         let pair = solve(CSvm::new(penalty), &kernel(2, 3), &[1.0, -1.0]);
-        assert!(pair.converged && pair.bias.abs() < 1e-12, "{penalty}: {pair:?}");
+        assert!(pair.verdict.converged() && pair.bias.abs() < 1e-12, "{penalty}: {pair:?}");
     }
     let alone = solve(CSvm::new(1.0), &kernel(4, 1), &[-1.0; 4]);
-    assert_eq!((alone.coefficients, alone.bias, alone.converged), (vec![0.0; 4], -1.0, true));
+    assert_eq!((alone.coefficients, alone.bias, alone.verdict.converged()), (vec![0.0; 4], -1.0, true));
 }
 
 #[test]
 fn a_search_cut_short_says_so() {
     let (k, y) = (kernel(60, 4), labels(60, 4));
     let found = solve(CSvm { max_steps: Some(3), ..CSvm::new(100.0) }, &k, &y);
-    assert!(!found.converged && found.steps == 3 && found.violation > 1e-3);
+    assert!(!found.verdict.converged() && found.steps == 3 && found.verdict.left() > 1e-3);
     let operator = DenseOperator::Borrowed(k.as_ref());
     let rows = RowCache::new(&operator, 1 << 20).unwrap();
     let run = Run::default();
@@ -251,7 +251,7 @@ proptest! {
         let operator = DenseOperator::Borrowed(k.as_ref());
         let rows = RowCache::new(&operator, 1 << 20).unwrap();
         let warm = machine(new).solve_from(&rows, &Part::all(&y), Some(&start), &Run::default()).unwrap();
-        prop_assert!(warm.converged && within_bounds(&warm, &y, new));
+        prop_assert!(warm.verdict.converged() && within_bounds(&warm, &y, new));
         prop_assert!((dual(&k, &y, &warm.coefficients) - dual(&k, &y, &cold.coefficients)).abs() < 1e-7);
         prop_assert!(warm.coefficients.iter().zip(&cold.coefficients).all(|(a, b)| (a - b).abs() < 1e-5));
     }

@@ -276,5 +276,6 @@ fn chosen_how(set: &SetReport) -> String {
     if set.train <= TUNED_EACH {
         return format!("settings are chosen anew in every trial{whose}");
     }
-    format!("settings are chosen in the first trial, on {} samples{whose}", set.tuned_on)
+    let later = if set.own_test { "" } else { ", some of which later trials test on" };
+    format!("settings are chosen in the first trial, on {} samples{later}{whose}", set.tuned_on)
 }

@@ -143,7 +143,8 @@ impl Task<'_> {
         (0..self.settings.trials).map(one).collect()
     }
 
-    /// The bandwidth with the best mean validation score.
+    /// The bandwidth with the best mean validation score; one for all splits, so that rows which one split tests on may have
+    /// helped to choose it in another.
     fn best(&self, features: impl Fn(f64) -> lopsided::Result<Mat<f64>>) -> lopsided::Result<Choice> {
         let measure = Measure::of(self.target);
         let mut best: Option<Choice> = None;

@@ -2,6 +2,7 @@
 
 mod functions;
 mod model;
+mod nested;
 mod penalty;
 mod stack;
 mod validate;
@@ -411,7 +412,7 @@ pub(super) fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed:
     if data.frame.is_some() || precomputed {
         return (data, rows.to_vec());
     }
-    let data = if is_everything(rows, data.x.count()) { data } else { data.rows(rows) };
+    let data = if is_everything(rows, data.x.count()) { data } else { data.pairs(rows) };
     let count = data.x.count();
     (data, (0..count).collect())
 }

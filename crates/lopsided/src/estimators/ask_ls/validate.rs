@@ -1,26 +1,29 @@
-//! Cross-validation: one decomposition of each fold's kernel matrix serves all penalties and ways of merging.
+//! Cross-validation: what is learned from the rest of the samples alone, with decompositions that serve all penalties.
 
+use super::nested::{self, Stacked};
 use super::stack::{Merger, Scores};
-use super::{AskLs, Functions, Merge, Symmetrized, Task, check_square, complement, functions, rows_of, training};
-use crate::dataset::Dataset;
+use super::{AskLs, FOLDS, Functions, Merge, STREAM, Symmetrized, Task, check_square, training, unfolded};
+use crate::dataset::{Dataset, Target};
 use crate::error::Result;
-use crate::estimators::scoring::Known;
-use crate::estimators::{Point, score};
+use crate::estimators::new_values::NewValues;
+use crate::estimators::scoring::{deal, hidden, no_target};
+use crate::estimators::{Answer, Point, score};
 use crate::linsys::{PenaltyPath, Route};
 use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
 use crate::scalar::Scalar;
 use crate::svd::Run;
 use crate::watch::Progress;
+use faer::Mat;
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// Points whose functions are multiplied with K at once.
 const TOGETHER: usize = 32;
 
 /// The score of every point on every fold.
 ///
-/// Stacked points are merged by weights learned from the held-out scores of all folds, three numbers per class, so that no
-/// folds within folds are needed.
+/// A fold takes no part in anything that is learned for it: the kernel's gamma and normalisers come from the other rows, and
+/// so do the weights of stacking, by parts of these rows. Of a graph and of a precomputed matrix all samples are input, and
+/// only their targets are unknown.
 pub(super) fn scores<T: Scalar>(
     base: &AskLs,
     data: &Dataset<T>,
@@ -30,25 +33,16 @@ pub(super) fn scores<T: Scalar>(
 ) -> Result<Vec<Vec<f64>>> {
     data.refuse_weights("ask-ls and ls-svm")?;
     let machines: Vec<AskLs> = points.iter().map(|point| base.at(point)).collect::<Result<_>>()?;
-    let known = base.check(data.y.as_ref())?;
-    let place: HashMap<usize, usize> = known.rows.iter().enumerate().map(|(at, &i)| (i, at)).collect();
-    let folds: Vec<Vec<usize>> = folds.iter().map(|fold| fold.iter().map(|i| place[i]).collect()).collect();
-    let (data, train) = training(data.clone(), &known.rows, base.svd.kernel.name == "precomputed");
+    let target = data.y.as_ref().ok_or_else(no_target)?;
     let mut out = vec![Vec::new(); points.len()];
     for (done, group) in groups(&machines).iter().enumerate() {
-        let progress =
-            Progress { stage: "cross-validation", done: done as u64, total: points.len() as u64, residual: None };
-        run.watch.report(progress)?;
-        let svd = &machines[group[0]].svd;
-        let (_, kernel) = svd.built_kernel(&data, run.seed)?;
-        let built = KernelMatrix { reads_entries: true, ..svd.matrix(&*kernel, &data, run)? }.build()?;
-        let k = Widened(&*built.operator);
-        check_square(&k)?;
-        let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
+        let (done, total) = (done as u64, points.len() as u64);
+        run.watch.report(Progress { stage: "cross-validation", done, total, residual: None })?;
         let quiet = Run { watch: run.watch.silent(), ..run.clone() };
-        let held = held_scores(&machines, group, &task, &folds, &quiet)?;
-        for (at, held) in group.iter().zip(held) {
-            out[*at] = fold_scores(&machines[*at], &held, &known, &folds, &data, &train);
+        let machines: Vec<&AskLs> = group.iter().map(|&at| &machines[at]).collect();
+        let by_fold = Group { machines, data, target, run: &quiet }.scores(folds)?;
+        for (place, &at) in group.iter().enumerate() {
+            out[at] = by_fold.iter().map(|scores| scores[place]).collect();
         }
     }
     Ok(out)
@@ -67,77 +61,153 @@ fn groups(machines: &[AskLs]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Scores of every training sample, each learned without its fold; one per point of the group.
-fn held_scores(
-    machines: &[AskLs],
-    group: &[usize],
-    task: &Task<'_>,
-    folds: &[Vec<usize>],
-    run: &Run,
-) -> Result<Vec<Scores>> {
-    let one = |fold: &Vec<usize>| scores_on(fold, machines, group, task, run);
-    let parts: Vec<Result<Vec<Scores>>> =
-        if task.is_light() { folds.par_iter().map(one).collect() } else { folds.iter().map(one).collect() };
-    let mut held = vec![Scores::zeros(task.train.len(), task.y.ncols()); group.len()];
-    for (fold, part) in folds.iter().zip(parts) {
-        held.iter_mut().zip(part?).for_each(|(held, scores)| held.set(fold, &scores));
-    }
-    Ok(held)
+struct Group<'a, T> {
+    machines: Vec<&'a AskLs>,
+    data: &'a Dataset<T>,
+    target: &'a Target,
+    run: &'a Run,
 }
 
-/// Scores of the samples of one fold, learned from the others.
-fn scores_on(fold: &[usize], machines: &[AskLs], group: &[usize], task: &Task<'_>, run: &Run) -> Result<Vec<Scores>> {
-    let rest = complement(fold, task.train.len());
-    let (nodes, tested) = (task.nodes(&rest), task.nodes(fold));
-    let y = rows_of(task.y, &rest);
-    let block = Submatrix::new(task.k, Some(&nodes), Some(&nodes));
-    let symmetrized = machines[group[0]].symmetrize.map(|kind| Symmetrized::new(&block, kind));
-    let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
-    let mut path =
-        (group.len() > 1).then(|| PenaltyPath::new(matrix, y.as_ref(), symmetrized.is_some())).transpose()?;
-    let (mut systems, mut learned) = (Vec::new(), Vec::new());
-    for machine in group.iter().map(|&at| &machines[at]) {
-        if systems.contains(&machine.system()) {
-            continue;
+/// What one machine learned.
+type Learned = (Functions, Merger);
+
+impl<T: Scalar> Group<'_, T> {
+    /// A row for each fold, with the score of each machine.
+    fn scores(&self, folds: &[Vec<usize>]) -> Result<Vec<Vec<f64>>> {
+        let known = self.target.known().len();
+        let light = known <= super::LIGHT;
+        let each = |one: &(dyn Fn(&Vec<usize>) -> Result<Vec<f64>> + Sync)| -> Result<Vec<Vec<f64>>> {
+            if light { folds.par_iter().map(one).collect() } else { folds.iter().map(one).collect() }
+        };
+        if self.data.frame.is_none() && self.machines[0].svd.kernel.name != "precomputed" {
+            return each(&|fold| self.inductive(fold));
         }
-        let solved = match &mut path {
-            Some(path) if matches!(machine.route, Route::Auto | Route::Krylov | Route::Svd) => {
-                path.solve(&machine.system(), run)?
-            }
-            _ => machine.system().solve(matrix, y.as_ref(), run)?,
-        };
-        let solved = match machine.symmetrize {
-            Some(kind) => functions::unfolded(solved, &block, kind)?,
-            None => solved,
-        };
-        systems.push(machine.system());
-        learned.push(Functions::padded(&solved, &nodes, task.k.nrows()));
+        self.with_kernel(self.data, |k, _| each(&|fold| self.transductive(k, fold)))
     }
-    let mut scores = Vec::new();
-    for together in learned.chunks(TOGETHER) {
-        scores.extend(Functions::beside(together).scores_within(task.k, &tested)?.split(together.len()));
-    }
-    let place = |machine: &AskLs| systems.iter().position(|system| *system == machine.system()).unwrap_or(0);
-    Ok(group.iter().map(|&at| scores[place(&machines[at])].clone()).collect())
-}
 
-fn fold_scores<T: Scalar>(
-    machine: &AskLs,
-    held: &Scores,
-    known: &Known,
-    folds: &[Vec<usize>],
-    data: &Dataset<T>,
-    train: &[usize],
-) -> Vec<f64> {
-    let merge = machine.plain_merge();
-    let merger = match merge {
-        Merge::Stack => Merger::stacked(held, known.y.as_ref(), &known.answer),
-        merge => Merger::plain(merge),
-    };
-    let decision = merger.decision(held, &known.answer);
-    let one = |fold: &Vec<usize>| {
-        let rows: Vec<usize> = fold.iter().map(|&i| train[i]).collect();
-        data.y.as_ref().map_or(f64::NAN, |y| score(&y.rows(&rows), rows_of(decision.as_ref(), fold).as_ref()))
-    };
-    folds.iter().map(one).collect()
+    /// Samples that the kernel matrix holds: only targets are hidden.
+    fn transductive(&self, k: &dyn Operator<f64>, fold: &[usize]) -> Result<Vec<f64>> {
+        let rest = hidden(self.target, fold);
+        let known = self.checked(&rest)?;
+        let task = Task { k, train: &known.rows, y: known.y.as_ref(), answer: &known.answer };
+        let learned = self.learned(&task, &rest)?;
+        self.judged(&learned, &known.answer, fold, |functions| functions.scores_within(k, fold))
+    }
+
+    /// Rows of a table: the kernel matrix is that of the others.
+    fn inductive(&self, fold: &[usize]) -> Result<Vec<f64>> {
+        let rest = hidden(self.target, fold);
+        let known = self.checked(&rest)?;
+        let (data, train) = training(self.data.clone(), &known.rows, false);
+        let (new, rest) = (self.data.x.as_ref().select(fold), rest.rows(&known.rows));
+        self.with_kernel(&data, |k, values| {
+            let task = Task { k, train: &train, y: known.y.as_ref(), answer: &known.answer };
+            let learned = self.learned(&task, &rest)?;
+            self.judged(&learned, &known.answer, fold, |functions| {
+                let shape = (fold.len(), functions.source.ncols());
+                let (mut source, mut target) = (Mat::zeros(shape.0, shape.1), Mat::zeros(shape.0, shape.1));
+                values
+                    .rows(new.as_ref(), self.run, |g| Widened(g).apply(functions.source.as_ref(), source.as_mut()))?;
+                values.cols(new.as_ref(), self.run, |g| {
+                    Widened(g).apply_transpose(functions.target.as_ref(), target.as_mut())
+                })?;
+                Ok(functions.with_biases(source, target))
+            })
+        })
+    }
+
+    fn checked(&self, rest: &Target) -> Result<crate::estimators::scoring::Known> {
+        self.machines.iter().try_for_each(|machine| machine.check(Some(rest)).map(|_| ()))?;
+        self.machines[0].check(Some(rest))
+    }
+
+    /// What `f` makes of the kernel matrix of some samples and of values with new ones.
+    fn with_kernel<R>(
+        &self,
+        data: &Dataset<T>,
+        f: impl FnOnce(&(dyn Operator<f64> + Sync), &NewValues<'_, T>) -> Result<R>,
+    ) -> Result<R> {
+        let svd = &self.machines[0].svd;
+        let (spec, kernel) = svd.built_kernel(data, self.run.seed)?;
+        let built = KernelMatrix { reads_entries: true, ..svd.matrix(&*kernel, data, self.run)? }.build()?;
+        let k = Widened(&*built.operator);
+        check_square(&k)?;
+        let normalizer = built.normalizer.as_deref();
+        let values = NewValues { kernel: &spec, data, normalizer, sampled_cols: None, blocks_suffice: false };
+        f(&k, &values)
+    }
+
+    /// The score of each machine from its values at the samples of a fold.
+    fn judged(
+        &self,
+        learned: &[Learned],
+        answer: &Answer,
+        fold: &[usize],
+        values: impl Fn(&Functions) -> Result<Scores>,
+    ) -> Result<Vec<f64>> {
+        let truth = self.target.rows(fold);
+        let mut out = Vec::new();
+        for together in learned.chunks(TOGETHER) {
+            let functions: Vec<Functions> = together.iter().map(|(functions, _)| functions.clone()).collect();
+            let all = values(&Functions::beside(&functions))?;
+            let scores = all.split(together.len()).zip(together);
+            out.extend(scores.map(|(scores, (_, merger))| score(&truth, merger.decision(&scores, answer).as_ref())));
+        }
+        Ok(out)
+    }
+
+    /// What each machine learns from a task: together where that gives what each finds alone.
+    fn learned(&self, task: &Task<'_>, target: &Target) -> Result<Vec<Learned>> {
+        let mut out: Vec<Option<Learned>> = vec![None; self.machines.len()];
+        for stacks in [false, true] {
+            let which: Vec<usize> = (0..out.len()).filter(|&at| self.may_share(at, stacks)).collect();
+            if which.len() > 1 {
+                let found = if stacks { self.stacked(&which, task, target)? } else { self.plain(&which, task)? };
+                which.into_iter().zip(found).for_each(|(at, found)| out[at] = found);
+            }
+        }
+        let alone = |(at, found): (usize, Option<Learned>)| match found {
+            Some(found) => Ok(found),
+            None => {
+                let (functions, merger, _) = self.machines[at].learn(task, Some(target), self.run)?;
+                Ok((functions, merger))
+            }
+        };
+        out.into_iter().enumerate().map(alone).collect()
+    }
+
+    fn may_share(&self, at: usize, stacks: bool) -> bool {
+        let machine = self.machines[at];
+        (machine.plain_merge() == Merge::Stack) == stacks
+            && matches!(machine.system().route, Route::Auto | Route::Krylov | Route::Svd)
+    }
+
+    /// One path of penalties. Systems that a path does not simply solve are left to their machines.
+    fn plain(&self, which: &[usize], task: &Task<'_>) -> Result<Vec<Option<Learned>>> {
+        let block = Submatrix::new(task.k, Some(task.train), Some(task.train));
+        let kind = self.machines[0].symmetrize;
+        let symmetrized = kind.map(|kind| Symmetrized::new(&block, kind));
+        let matrix: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
+        let mut path = PenaltyPath::new(matrix, task.y, symmetrized.is_some())?;
+        let mut one = |&at: &usize| {
+            let machine = self.machines[at];
+            let solved = path.solve(&machine.system(), self.run)?;
+            if !(solved.report.warnings.is_empty() && solved.report.converged()) {
+                return Ok(None);
+            }
+            let solved = kind.map_or(Ok(solved.clone()), |kind| unfolded(solved, &block, kind))?;
+            let functions = Functions::padded(&solved, task.train, task.k.nrows());
+            Ok(Some((functions, Merger::plain(machine.plain_merge()))))
+        };
+        which.iter().map(&mut one).collect()
+    }
+
+    /// The parts of stacking are those of [`AskLs::learn`].
+    fn stacked(&self, which: &[usize], task: &Task<'_>, target: &Target) -> Result<Vec<Option<Learned>>> {
+        let parts = deal(Some(&target.rows(task.train)), FOLDS.min(task.train.len()), self.run.seed, STREAM)?;
+        let systems: Vec<_> = which.iter().map(|&at| self.machines[at].system()).collect();
+        let merged = |found: Stacked| (found.mean, Merger::stacked(&found.held, task.y, task.answer));
+        let found = nested::stacked(task, &parts, &systems, self.run)?;
+        Ok(found.into_iter().map(|found| found.map(merged)).collect())
+    }
 }

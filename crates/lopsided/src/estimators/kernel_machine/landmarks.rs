@@ -3,7 +3,7 @@
 use super::model::{Functions, LandmarkFunctions};
 use super::{
     Approach, Approximation, Dataset, Error, Frame, KernelMachineModel, Learned, Mat, Result, Run, Scalar, Space,
-    Symmetrize, Task, codes,
+    Symmetrize, Task, TwoClass, codes,
 };
 use crate::estimators::Answer;
 use crate::estimators::nystrom_machine::Problem;
@@ -47,10 +47,14 @@ impl Frame<'_> {
         self.settled().approach.unwrap_or(Approach::Exact)
     }
 
-    /// Whether the features or the kernel matrix of the other serve this one.
-    pub(super) fn shares(&self, other: &Frame<'_>) -> bool {
+    /// Whether the features or the kernel matrix of the other serve this one, for so many classes.
+    ///
+    /// Entries of a kernel matrix that is not stored are as accurate as a machine needs them, which depends on its penalty.
+    pub(super) fn shares(&self, other: &Frame<'_>, classes: usize) -> bool {
         let (a, b) = (self.svd, other.svd);
-        let task = |frame: &Frame<'_>| (frame.symmetrize, frame.class_weight.clone(), frame.machines.map(|m| m.way));
+        let accuracy = |m: TwoClass| if m.looks_once(classes) { m.slack.to_bits() } else { 0 };
+        let machines = |frame: &Frame<'_>| frame.machines.map(|m| (m.way, accuracy(m)));
+        let task = |frame: &Frame<'_>| (frame.symmetrize, frame.class_weight.clone(), machines(frame));
         self.settled() == other.settled()
             && (self.approach() != Approach::Exact || task(self) == task(other))
             && a.kernel == b.kernel

@@ -56,14 +56,15 @@ impl KernelLogistic {
             Space::Kernel(k) => self.stored(k, |k| machine.fit_kernel(k, &labels, run))?,
             Space::Features(f) => machine.fit(f, &labels, run)?,
         };
-        let left = format!("the gradient is still {:.1e} of that at zero after {} steps", found.gradient, found.steps);
+        let (verdict, steps) = (found.verdict, found.steps);
+        let left = format!("the gradient is still {:.1e} of that at zero after {steps} steps", verdict.left());
         Ok(Learned {
             coefficients: found.planes.weights,
             bias: found.planes.bias,
             output: Output::Softmax,
-            params: vec![("penalty", self.penalty.into()), ("newton-steps", found.steps.into())],
-            warnings: if found.converged { Vec::new() } else { vec![left] },
-            converged: found.converged,
+            params: vec![("penalty", self.penalty.into()), ("newton-steps", steps.into())],
+            warnings: if verdict.converged() { Vec::new() } else { vec![left] },
+            converged: verdict.converged(),
         })
     }
 
@@ -111,7 +112,7 @@ impl<T: Scalar> Estimator<T> for KernelLogistic {
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;
         let frames: Vec<Frame<'_>> = machines.iter().map(Self::frame).collect();
-        validate::scores(&frames, data, folds, run, |at, task, _, run| machines[at].learn(task, run))
+        validate::scores(&frames, data, folds, run, |at, task, run| machines[at].learn(task, run))
     }
 }
 

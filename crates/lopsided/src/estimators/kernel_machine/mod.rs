@@ -58,6 +58,11 @@ struct TwoClass {
 }
 
 impl TwoClass {
+    /// Whether about every entry of K is asked for once, so that none is stored.
+    fn looks_once(&self, classes: usize) -> bool {
+        self.way == MultiClass::OneVsOne || classes == 2
+    }
+
     /// How much entries of K may be off: errors of n of them, each times a coefficient, add up like √n of them, and are to stay
     /// below half of the violation, though all were the largest.
     fn accuracy(&self, codes: &[u32], weights: Option<&[f64]>) -> f64 {
@@ -128,7 +133,7 @@ impl Frame<'_> {
         learn: impl FnOnce(&Task<'_>) -> Result<Learned>,
     ) -> Result<KernelMachineModel<T>> {
         if self.approach() == Approach::Exact {
-            let models = self.fit_exact(data, run, 1, |task| Ok(vec![learn(task)?]))?;
+            let models = self.fit_exact(data, run, |task| Ok(vec![learn(task)?]))?;
             models.into_iter().next().ok_or_else(no_target)
         } else {
             self.fit_landmarks(&data, run, learn)
@@ -140,7 +145,6 @@ impl Frame<'_> {
         &self,
         data: Dataset<T>,
         run: &Run,
-        count: usize,
         learn: impl FnOnce(&Task<'_>) -> Result<Vec<Learned>>,
     ) -> Result<Vec<KernelMachineModel<T>>> {
         let known = self.known(data.y.as_ref())?;
@@ -160,7 +164,7 @@ impl Frame<'_> {
         let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
         let mut matrix = KernelMatrix { reads_entries: true, ..self.svd.matrix(&*kernel, &data, run)? };
         if let Some(machines) = self.machines.filter(|_| symmetric) {
-            matrix.once = count == 1 && (machines.way == MultiClass::OneVsOne || names.len() == 2);
+            matrix.once = machines.looks_once(names.len());
             matrix.accuracy = machines.accuracy(&codes, weights.as_deref());
         }
         let built = matrix.build()?;

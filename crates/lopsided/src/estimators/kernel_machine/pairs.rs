@@ -14,18 +14,9 @@ const CACHE: u64 = 1 << 30;
 impl Svm {
     /// The functions of all classes or pairs of classes.
     pub(in crate::estimators) fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {
-        self.learn_after(task, None, run)
-    }
-
-    /// The same, starting from what a machine with another penalty learned.
-    pub(super) fn learn_after(&self, task: &Task<'_>, before: Option<(&Svm, &Learned)>, run: &Run) -> Result<Learned> {
         match (task.space, self.kind) {
             (Space::Kernel(k), _) => {
-                let start = before.and_then(|(machine, learned)| match (machine.kind, self.kind) {
-                    (SvmKind::C(old), SvmKind::C(new)) => Some(&learned.coefficients * faer::Scale(new / old)),
-                    _ => None,
-                });
-                let mut learned = self.learn_kernel(k, start, task, run)?;
+                let mut learned = self.learn_kernel(k, task, run)?;
                 let coefficients = &learned.coefficients;
                 let supports = coefficients.row_iter().filter(|row| row.iter().any(|c| *c != 0.0)).count();
                 learned.params.push(("support-vectors", supports.into()));
@@ -34,7 +25,7 @@ impl Svm {
             (Space::Features(f), SvmKind::C(penalty)) => self.learn_planes(f, penalty, task, run),
             (Space::Features(f), SvmKind::Nu(_)) => {
                 let k = ProductOperator::new(SamplesRef::Dense(f), SamplesRef::Dense(f))?;
-                let learned = self.learn_rows(&RowCache::new(&k, self.row_bytes())?, None, task, run)?;
+                let learned = self.learn_rows(&RowCache::new(&k, self.row_bytes())?, task, run)?;
                 Ok(Learned { coefficients: linalg::transpose_mul(f, learned.coefficients.as_ref()), ..learned })
             }
         }
@@ -57,41 +48,30 @@ impl Svm {
             },
             params,
             warnings: found.iter().filter_map(|plane| still_moving(plane, task.names)).collect(),
-            converged: found.iter().all(|plane| plane.function.converged),
+            converged: found.iter().all(|plane| plane.function.verdict.converged()),
         })
     }
 
     /// The machine on a kernel matrix, in coefficients of the samples.
-    fn learn_kernel(
-        &self,
-        k: &dyn Operator<f64>,
-        start: Option<Mat<f64>>,
-        task: &Task<'_>,
-        run: &Run,
-    ) -> Result<Learned> {
+    fn learn_kernel(&self, k: &dyn Operator<f64>, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let (n, bytes) = (k.nrows() as u64, self.row_bytes());
         // Several machines would ask for the same products.
         if k.access() == Access::Products && task.names.len() > 2 && 8 * n * n <= bytes {
             let stored = DenseOperator::Owned(materialize(k)?);
-            return self.learn_rows(&RowCache::new(&stored, bytes)?, start, task, run);
+            return self.learn_rows(&RowCache::new(&stored, bytes)?, task, run);
         }
-        self.learn_rows(&RowCache::new(k, bytes)?, start, task, run)
+        self.learn_rows(&RowCache::new(k, bytes)?, task, run)
     }
 
     fn row_bytes(&self) -> u64 {
         CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4)
     }
 
-    fn learn_rows(&self, rows: &RowCache<'_>, start: Option<Mat<f64>>, task: &Task<'_>, run: &Run) -> Result<Learned> {
+    fn learn_rows(&self, rows: &RowCache<'_>, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let classes = classes(task);
         let machine = self.machine();
         self.check_nu(&classes, task.names)?;
-        let found = classes.learn_from(
-            (&machine, self.multi_class, self.probability),
-            rows,
-            start.as_ref().map(Mat::as_ref),
-            run,
-        )?;
+        let found = classes.learn(&machine, self.multi_class, self.probability, rows, run)?;
         let mut coefficients = Mat::zeros(task.codes.len(), found.len());
         for (at, learned) in found.iter().enumerate() {
             let values = learned.part.places.iter().zip(&learned.solution.coefficients);
@@ -102,8 +82,8 @@ impl Svm {
             bias: found.iter().map(|f| f.solution.bias).collect(),
             output: Output::Machines { pairs: found.iter().map(|f| f.pair).collect(), sigmoids },
             params: self.params(),
-            warnings: found.iter().filter_map(|f| warning(f, task.names)).collect(),
-            converged: found.iter().all(|f| f.solution.converged),
+            warnings: found.iter().filter_map(|f| self.warning(f, task.names)).collect(),
+            converged: found.iter().all(|f| f.solution.verdict.converged()),
             coefficients,
         })
     }
@@ -137,6 +117,24 @@ impl Svm {
         }
     }
 
+    fn warning(&self, found: &svm::Learned, names: &[String]) -> Option<String> {
+        let (whom, steps) = (against(found.pair, names), found.solution.steps);
+        let left = found.solution.verdict.left();
+        match self.kind {
+            _ if found.solution.verdict.converged() => None,
+            SvmKind::Nu(nu) if found.solution.margin == 0.0 => {
+                let most = NuSvm::most(&found.part);
+                let advice = if nu < most { format!("a larger nu, up to {most}, or ") } else { String::new() };
+                Some(format!(
+                    "{whom}: the margin of nu {nu} is 0, so that decisions mean nothing; take {advice}another kernel"
+                ))
+            }
+            _ => {
+                Some(format!("{whom}: the optimality conditions are still violated by {left:.1e} after {steps} steps"))
+            }
+        }
+    }
+
     fn params(&self) -> Vec<(&'static str, serde_json::Value)> {
         let bound = match self.kind {
             SvmKind::C(penalty) => ("penalty", penalty.into()),
@@ -158,15 +156,8 @@ fn against((first, other): Pair, names: &[String]) -> String {
     }
 }
 
-fn warning(found: &svm::Learned, names: &[String]) -> Option<String> {
-    let whom = against(found.pair, names);
-    let (violation, steps) = (found.solution.violation, found.solution.steps);
-    let text = format!("{whom}: the optimality conditions are still violated by {violation:.1e} after {steps} steps");
-    (!found.solution.converged).then_some(text)
-}
-
 fn still_moving(plane: &LearnedPlane, names: &[String]) -> Option<String> {
     let (whom, passes) = (against(plane.pair, names), plane.function.passes);
-    (!plane.function.converged)
+    (!plane.function.verdict.converged())
         .then(|| format!("{whom}: coordinate descent has not reached the tolerance after {passes} passes"))
 }

@@ -189,9 +189,7 @@ impl<T: Scalar> Estimator<T> for Svm {
         let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;
         machines.iter().try_for_each(Self::check)?;
         let frames: Vec<Frame<'_>> = machines.iter().map(Self::frame).collect();
-        validate::scores(&frames, data, folds, run, |at, task, before, run| {
-            machines[at].learn_after(task, before.map(|(other, learned)| (&machines[other], learned)), run)
-        })
+        validate::scores(&frames, data, folds, run, |at, task, run| machines[at].learn(task, run))
     }
 }
 

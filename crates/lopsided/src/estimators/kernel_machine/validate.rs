@@ -1,27 +1,26 @@
-//! Cross-validation: machines that differ in the penalty share their features or kernel matrix, and go on from each other.
+//! Cross-validation: machines that differ in the penalty share their features or kernel matrix, those of the rest of the samples.
 
 use super::landmarks::Prepared;
-use super::{Approach, Dataset, Frame, Learned, Result, Run, Scalar, Space, Task};
+use super::{Approach, Dataset, Frame, Learned, Result, Run, Scalar, Space, Task, TwoClass};
 use crate::dataset::Target;
-use crate::estimators::scoring::no_target;
+use crate::estimators::scoring::{hidden, no_target};
 use crate::estimators::{Model, score};
 use crate::linear_machine::Hyperplanes;
 use crate::watch::Progress;
 
-/// A machine by its number, with what the one before it learned from the same kernel matrix.
-pub(super) type Before<'a> = Option<(usize, &'a Learned)>;
-
 /// The score of every machine on every fold; `learn` is told the number of the machine.
+///
+/// Each starts from nothing, as in a fit: one that went on from another would end within its tolerance, but elsewhere.
 pub(super) fn scores<T: Scalar>(
     frames: &[Frame<'_>],
     data: &Dataset<T>,
     folds: &[Vec<usize>],
     run: &Run,
-    learn: impl Fn(usize, &Task<'_>, Before<'_>, &Run) -> Result<Learned>,
+    learn: impl Fn(usize, &Task<'_>, &Run) -> Result<Learned>,
 ) -> Result<Vec<Vec<f64>>> {
     let target = data.y.as_ref().ok_or_else(no_target)?;
     let mut out = vec![Vec::new(); frames.len()];
-    for (done, group) in groups(frames).iter().enumerate() {
+    for (done, group) in groups(frames, target).iter().enumerate() {
         let (done, total) = (done as u64, frames.len() as u64);
         run.watch.report(Progress { stage: "cross-validation", done, total, residual: None })?;
         let quiet = Run { watch: run.watch.silent(), ..run.clone() };
@@ -34,10 +33,11 @@ pub(super) fn scores<T: Scalar>(
 }
 
 /// Machines with the same features or kernel matrix.
-fn groups(frames: &[Frame<'_>]) -> Vec<Vec<usize>> {
+fn groups(frames: &[Frame<'_>], target: &Target) -> Vec<Vec<usize>> {
+    let classes = if let Target::Classes { names, .. } = target { names.len() } else { 0 };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, frame) in frames.iter().enumerate() {
-        match groups.iter_mut().find(|group| frame.shares(&frames[group[0]])) {
+        match groups.iter_mut().find(|group| frame.shares(&frames[group[0]], classes)) {
             Some(group) => group.push(at),
             None => groups.push(vec![at]),
         }
@@ -58,22 +58,15 @@ impl<T: Scalar> Fold<'_, T> {
         &self,
         frames: &[Frame<'_>],
         group: &[usize],
-        learn: impl Fn(usize, &Task<'_>, Before<'_>, &Run) -> Result<Learned>,
+        learn: impl Fn(usize, &Task<'_>, &Run) -> Result<Learned>,
     ) -> Result<Vec<f64>> {
         let truth = self.target.rows(self.held);
-        let held: std::collections::HashSet<usize> = self.held.iter().copied().collect();
-        let rest = Dataset { y: Some(self.target.clone().without(|i| held.contains(&i))), ..self.data.clone() };
+        let rest = Dataset { y: Some(hidden(self.target, self.held)), ..self.data.clone() };
         let first = &frames[group[0]];
         if first.approach() == Approach::Exact {
-            let all = |task: &Task<'_>| {
-                let mut found: Vec<Learned> = Vec::new();
-                for (done, &at) in group.iter().enumerate() {
-                    let before = found.last().map(|learned| (group[done - 1], learned));
-                    found.push(learn(at, task, before, self.run)?);
-                }
-                Ok(found)
-            };
-            let (models, held) = (first.fit_exact(rest, self.run, group.len(), all)?, self.data.rows(self.held));
+            let all = |task: &Task<'_>| group.iter().map(|&at| learn(at, task, self.run)).collect();
+            let frame = Frame { machines: strictest(frames, group), ..*first };
+            let (models, held) = (frame.fit_exact(rest, self.run, all)?, self.data.rows(self.held));
             return models.iter().map(|m| Ok(score(&truth, m.decision(&held, self.run)?.as_ref()))).collect();
         }
         let prepared: Prepared<T> = first.prepared(&rest, &first.labelled(&rest)?.rows, self.run)?;
@@ -81,10 +74,16 @@ impl<T: Scalar> Fold<'_, T> {
         let one = |&at: &usize| {
             let labelled = frames[at].labelled(&rest)?;
             let task = labelled.task(Space::Features(prepared.features.as_ref()));
-            let learned = learn(at, &task, None, self.run)?;
+            let learned = learn(at, &task, self.run)?;
             let values = Hyperplanes { weights: learned.coefficients, bias: learned.bias }.decision(new.as_ref());
             Ok(score(&truth, learned.output.decision(values, task.names.len()).as_ref()))
         };
         group.iter().map(one).collect()
     }
+}
+
+/// The machines of a group with the least slack of all: what their kernel matrix has to be accurate enough for.
+fn strictest(frames: &[Frame<'_>], group: &[usize]) -> Option<TwoClass> {
+    let all = group.iter().filter_map(|&at| frames[at].machines);
+    all.min_by(|a, b| a.slack.total_cmp(&b.slack))
 }

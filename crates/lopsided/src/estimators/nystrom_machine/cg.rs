@@ -1,5 +1,6 @@
 use crate::error::Result;
 use crate::linsys::dots;
+use crate::verdict::Verdict;
 use crate::watch::{Progress, Watch};
 use faer::Mat;
 
@@ -16,11 +17,42 @@ pub(super) struct ConjugateGradients<'a> {
 pub(super) struct Solved {
     pub(super) w: Mat<f64>,
     pub(super) steps: usize,
-    /// The largest relative residual.
-    pub(super) residual: f64,
+}
+
+/// The same with what is left of the equations by a product of its own.
+pub(super) struct Judged {
+    pub(super) w: Mat<f64>,
+    pub(super) steps: usize,
+    pub(super) verdict: Verdict,
 }
 
 impl ConjugateGradients<'_> {
+    /// The solution, judged by b − A·w, and from there once more where the residual of the steps had drifted from it.
+    pub(super) fn judged(
+        &self,
+        rhs: &Mat<f64>,
+        apply: impl Fn(&Mat<f64>) -> Result<Mat<f64>>,
+        precondition: impl Fn(&Mat<f64>) -> Mat<f64>,
+    ) -> Result<Judged> {
+        let lengths = |r: &Mat<f64>| -> Vec<f64> {
+            dots(r, &precondition(r)).into_iter().map(|s| s.max(f64::MIN_POSITIVE).sqrt()).collect()
+        };
+        let start = lengths(rhs);
+        let (mut w, mut left, mut steps) = (Mat::zeros(rhs.nrows(), rhs.ncols()), rhs.clone(), 0);
+        loop {
+            let size = largest_share(&lengths(&left), &start);
+            let method = ConjugateGradients { tol: self.tol / size.max(self.tol), steps: self.steps - steps, ..*self };
+            let found = method.solve(left, &apply, &precondition)?;
+            w += &found.w;
+            steps += found.steps;
+            left = rhs - apply(&w)?;
+            let verdict = Verdict::measured(largest_share(&lengths(&left), &start), self.tol);
+            if verdict.converged() || found.steps == 0 || steps == self.steps {
+                return Ok(Judged { w, steps, verdict });
+            }
+        }
+    }
+
     /// `apply` multiplies by A, `precondition` by an approximation of A⁻¹.
     pub(super) fn solve(
         &self,
@@ -58,6 +90,10 @@ impl ConjugateGradients<'_> {
             sizes = next;
             steps += 1;
         }
-        Ok(Solved { w, steps, residual: largest(&sizes) })
+        Ok(Solved { w, steps })
     }
+}
+
+fn largest_share(lengths: &[f64], start: &[f64]) -> f64 {
+    lengths.iter().zip(start).map(|(now, before)| now / before).fold(0.0, f64::max)
 }

@@ -67,7 +67,7 @@ impl<T: Scalar> Comparison<T> {
         let problem = machine.problem(data, &known.rows, run)?;
         let k = problem.gram(run)?;
         let y = Centred::of(known.y.as_ref(), None);
-        let exact = solve_exact(k.clone(), machine.penalty, y.y.clone(), None)?;
+        let exact = solve_exact(k.clone(), machine.penalty, y.y.clone(), None)?.0;
         let (exact_bias, machine) = (y.means.clone(), Machine::Ridge { penalty: machine.penalty, y });
         Ok(Comparison { problem, k, exact, exact_bias, machine, exact_seconds: start.elapsed().as_secs_f64() })
     }
@@ -161,7 +161,7 @@ impl<T: Scalar> Comparison<T> {
     /// w and b of the linear machine on the features; components with the signs of the exact ones.
     fn linear_machine(&self, features: &Mat<f64>, run: &Run) -> Result<(Mat<f64>, Vec<f64>)> {
         match &self.machine {
-            Machine::Ridge { penalty, y } => Ok((solve_features(features, *penalty, &y.y)?, y.means.clone())),
+            Machine::Ridge { penalty, y } => Ok((solve_features(features, *penalty, &y.y)?.0, y.means.clone())),
             Machine::Svm { machine, samples } => {
                 let learned = machine.learn(&samples.task(Space::Features(features.as_ref())), run)?;
                 Ok((learned.coefficients, learned.bias))

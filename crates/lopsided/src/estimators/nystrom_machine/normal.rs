@@ -1,6 +1,6 @@
 //! The normal equations of ridge regression on rows that are read in passes.
 
-use super::cg::ConjugateGradients;
+use super::cg::{ConjugateGradients, Judged};
 use super::streamed::StreamedRidge;
 use super::systems::solve;
 use crate::error::Result;
@@ -55,7 +55,7 @@ impl<'a, T: Scalar> Normal<'a, T> {
     }
 
     /// Step 2 by one pass and a Cholesky factor.
-    pub(super) fn factored(&self, y: &Mat<f64>) -> Result<Mat<f64>> {
+    pub(super) fn factored(&self, y: &Mat<f64>) -> Result<Judged> {
         let m = self.at.gram.nrows();
         let (mut gram, mut cross) = (Mat::<f64>::zeros(m, m), Mat::zeros(m, y.ncols()));
         self.for_each_part("normal equations", &self.run.watch, |first, samples| {
@@ -66,15 +66,15 @@ impl<'a, T: Scalar> Normal<'a, T> {
         })?;
         let image = linalg::mul(linalg::mirrored(gram.as_ref()).as_ref(), self.a.as_ref());
         let system = linalg::transpose_mul(self.a.as_ref(), image.as_ref());
-        solve(system, 1.0 / self.ridge, linalg::transpose_mul(self.a.as_ref(), cross.as_ref()))
+        let (w, verdict) = solve(system, 1.0 / self.ridge, linalg::transpose_mul(self.a.as_ref(), cross.as_ref()))?;
+        Ok(Judged { w, steps: 0, verdict })
     }
 
-    /// Step 3: the solution, steps taken and the largest relative residual.
-    pub(super) fn solve(&self, y: &Mat<f64>, settings: &StreamedRidge) -> Result<(Mat<f64>, usize, f64)> {
+    /// Step 3.
+    pub(super) fn solve(&self, y: &Mat<f64>, settings: &StreamedRidge) -> Result<Judged> {
         let rhs = self.right_side(y)?;
         let method = ConjugateGradients { tol: settings.tol, steps: settings.steps, watch: &self.run.watch };
-        let found = method.solve(rhs, |v| self.apply(v), |v| self.preconditioned(v))?;
-        Ok((found.w, found.steps, found.residual))
+        method.judged(&rhs, |v| self.apply(v), |v| self.preconditioned(v))
     }
 
     fn preconditioned(&self, m: &Mat<f64>) -> Mat<f64> {

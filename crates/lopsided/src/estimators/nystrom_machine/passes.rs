@@ -1,6 +1,6 @@
 //! Ridge regression in the span of the landmarks by a few passes over the samples.
 
-use super::cg::{ConjugateGradients, Solved};
+use super::cg::{ConjugateGradients, Judged};
 use super::systems::Centred;
 use crate::error::Result;
 use crate::linalg::{self, SymmetricFactor};
@@ -11,6 +11,7 @@ use crate::random;
 use crate::samples::SamplesRef;
 use crate::scalar::Scalar;
 use crate::svd::Run;
+use crate::verdict::Verdict;
 use faer::{Mat, MatRef};
 
 /// Residual that counts as converged, and the steps that should be enough for it by far.
@@ -48,7 +49,7 @@ pub(super) fn solve<T: Scalar>(
     centred: &Centred,
     penalty: f64,
     run: &Run,
-) -> Result<Option<Solved>> {
+) -> Result<Option<Judged>> {
     let (Some((spec, points)), weights) = (at.points(), centred.weights.as_deref()) else { return Ok(None) };
     let kernel = spec.build::<T>()?;
     let operator = KernelOperator::new(&*kernel, x, points, None, &run.watch)?;
@@ -77,7 +78,7 @@ struct System<'a, T: Scalar> {
 
 impl<T: Scalar> System<'_, T> {
     /// Conjugate gradients with values of the samples' own precision.
-    fn plain(&self, run: &Run) -> Result<Option<Solved>> {
+    fn plain(&self, run: &Run) -> Result<Option<Judged>> {
         let (none, zeros) = (self.zeros(self.operator.nrows()), self.zeros(self.gram.nrows()));
         let (operator, weights) = (&self.operator, self.centred.weights.as_deref());
         let rhs = operator.residual_moments(self.centred.y.as_ref(), zeros.as_ref(), weights)?;
@@ -86,12 +87,12 @@ impl<T: Scalar> System<'_, T> {
             Ok(-self.without_ridge(moments, v))
         };
         let method = ConjugateGradients { tol: TOL, steps: STEPS, watch: &run.watch };
-        let found = method.solve(rhs, apply, |r| self.preconditioned(r))?;
-        Ok((found.residual <= TOL).then_some(found))
+        let found = method.judged(&rhs, apply, |r| self.preconditioned(r))?;
+        Ok(found.verdict.converged().then_some(found))
     }
 
     /// The same with values of single precision; the residual is then evaluated in full, and corrected where it is too large.
-    fn refined(&self, single: &Single, run: &Run) -> Result<Option<Solved>> {
+    fn refined(&self, single: &Single, run: &Run) -> Result<Option<Judged>> {
         let (none, mut w) = (self.zeros(self.operator.nrows()), self.zeros(self.gram.nrows()));
         let quick = KernelOperator::new(&*single.kernel, single.x(), single.z(), None, &run.watch)?;
         let (y, weights) = (self.centred.y.as_ref(), self.centred.weights.as_deref());
@@ -112,8 +113,9 @@ impl<T: Scalar> System<'_, T> {
             left = self.without_ridge(self.operator.residual_moments(y, w.as_ref(), weights)?, &w);
             let sizes = self.sizes(&left);
             residual = sizes.iter().zip(&start).map(|(now, before)| now / before).fold(0.0, f64::max);
-            if residual <= TOL {
-                return Ok(Some(Solved { w, steps, residual }));
+            let verdict = Verdict::measured(residual, TOL);
+            if verdict.converged() {
+                return Ok(Some(Judged { w, steps, verdict }));
             }
         }
         Ok(None)

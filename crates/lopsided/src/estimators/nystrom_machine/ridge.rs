@@ -1,5 +1,5 @@
 use super::approximation::{APPROXIMATION_SETTINGS, Approach, Approximation};
-use super::cg::Solved;
+use super::cg::Judged;
 use super::comparison::Comparison;
 use super::errors::{GramErrors, MachineErrors, SolutionErrors};
 use super::passes;
@@ -16,6 +16,7 @@ use crate::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use crate::samples::Samples;
 use crate::scalar::Scalar;
 use crate::svd::Run;
+use crate::verdict::Verdict;
 use faer::{Mat, MatRef};
 
 /// Name in saved files and listings.
@@ -58,6 +59,7 @@ pub(super) struct Learned<T> {
     pub(super) functions: KernelFunctions<T>,
     pub(super) landmarks: Option<usize>,
     steps: Option<usize>,
+    verdict: Verdict,
 }
 
 impl KernelRidge {
@@ -150,8 +152,8 @@ impl KernelRidge {
 
     fn exact<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
         let (y, weights) = (centred.y.clone(), centred.weights.as_deref());
-        let alpha = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
-        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None, steps: None })
+        let (alpha, verdict) = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
+        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None, steps: None, verdict })
     }
 
     /// Sums over blocks of features, which are never held. With the standard basis the machine is Eq. (11)'s (\[NKM\] Corollary 1).
@@ -165,20 +167,20 @@ impl KernelRidge {
         let m = at.gram.nrows();
         let map = self.approximation.basis.fit(&at, problem.x.as_ref(), run)?;
         let moments = map.moments(problem.x.as_ref(), centred.y.as_ref(), centred.weights.as_deref(), run)?;
-        let w = solve(moments.gram, self.penalty, moments.cross)?;
-        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(m), steps: None })
+        let (w, verdict) = solve(moments.gram, self.penalty, moments.cross)?;
+        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(m), steps: None, verdict })
     }
 
     fn substituted<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
         let (map, f) = problem.features(&self.approximation, run)?;
         let scaled = scaled_rows(&f, centred.weights.as_deref());
         let y = scaled_rows(&centred.y, centred.weights.as_deref());
-        let w = solve_features(&scaled, self.penalty, &y)?;
+        let (w, verdict) = solve_features(&scaled, self.penalty, &y)?;
         let count = match &problem.own {
             Some(own) => own.count(),
             None => self.approximation.count_for(problem.x.count())?,
         };
-        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(count), steps: None })
+        Ok(Learned { functions: map.combined(w.as_ref()), landmarks: Some(count), steps: None, verdict })
     }
 
     /// Eq. (11).
@@ -190,8 +192,8 @@ impl KernelRidge {
         let moments = at.moments(problem.x.as_ref(), centred.y.as_ref(), centred.weights.as_deref(), run)?;
         let m = at.gram.nrows();
         let system = Mat::from_fn(m, m, |i, j| moments.gram[(i, j)] + at.gram[(i, j)] / self.penalty);
-        let beta = pseudo_solve(system.as_ref(), &moments.cross, T::eps())?;
-        Ok(Learned { functions: at.functions(beta), landmarks: Some(m), steps: None })
+        let (beta, verdict) = pseudo_solve(system.as_ref(), &moments.cross, T::eps())?;
+        Ok(Learned { functions: at.functions(beta), landmarks: Some(m), steps: None, verdict })
     }
 
     /// The solution of Eq. (11) by passes over the samples, where that is less work and succeeds.
@@ -207,9 +209,9 @@ impl KernelRidge {
             return Ok(None);
         }
         let found = passes::solve(at, x, centred, self.penalty, run)?;
-        let learned = |found: Solved| {
+        let learned = |found: Judged| {
             let (functions, steps) = (at.functions(found.w), Some(found.steps));
-            Learned { functions, landmarks: Some(m), steps }
+            Learned { functions, landmarks: Some(m), steps, verdict: found.verdict }
         };
         Ok(found.map(learned))
     }
@@ -236,7 +238,10 @@ impl KernelRidge {
         if let Some(steps) = learned.steps {
             params.extend([("solver".to_string(), "cg".into()), ("steps".to_string(), steps.into())]);
         }
-        FitReport { params, n_train, condition: None, warnings: Vec::new(), converged: true }
+        let (left, converged) = (learned.verdict.left(), learned.verdict.converged());
+        let text = || format!("the equations are solved to {left:.1e} only; take a smaller penalty");
+        let warnings = (!converged).then(text).into_iter().collect();
+        FitReport { params, n_train, condition: None, warnings, converged }
     }
 
     fn set(&self, setting: &str, value: &str) -> Result<Self> {

@@ -1,5 +1,6 @@
 //! Ridge regression on rows that are read in passes and never held.
 
+use super::cg::Judged;
 use super::normal::{Normal, as_samples};
 use super::ridge_model::KernelRidgeModel;
 use super::systems::Centred;
@@ -86,11 +87,10 @@ impl StreamedRidge {
         let centred = Centred::of(known.y.as_ref(), None);
         let normal = Normal::new(rows, &known.rows, at, self.penalty, run)?;
         let direct = self.direct.unwrap_or(self.landmarks <= DIRECT);
-        let (w, steps, residual) =
-            if direct { (normal.factored(&centred.y)?, 0, 0.0) } else { normal.solve(&centred.y, self)? };
-        let mut functions = normal.functions(w.as_ref());
+        let found = if direct { normal.factored(&centred.y)? } else { normal.solve(&centred.y, self)? };
+        let mut functions = normal.functions(found.w.as_ref());
         functions.bias = centred.means;
-        let report = self.report(&functions.kernel, known.rows.len(), steps, residual);
+        let report = self.report(&functions.kernel, known.rows.len(), &found);
         Ok(KernelRidgeModel { functions, answer: known.answer, report })
     }
 
@@ -139,7 +139,8 @@ impl StreamedRidge {
         LandmarkKernel::new(&kernel, points.as_ref(), all, run)
     }
 
-    fn report(&self, kernel: &KernelSpec, n_train: usize, steps: usize, residual: f64) -> FitReport {
+    fn report(&self, kernel: &KernelSpec, n_train: usize, found: &Judged) -> FitReport {
+        let steps = found.steps;
         let mut params: std::collections::BTreeMap<String, serde_json::Value> =
             kernel.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
         params.insert("kernel".into(), kernel.name.clone().into());
@@ -150,11 +151,11 @@ impl StreamedRidge {
         let solver = if steps == 0 { "direct" } else { "cg" };
         params.insert("solver".into(), solver.into());
         params.extend((steps > 0).then(|| ("steps".to_string(), steps.into())));
-        let converged = residual <= self.tol;
         let mut warnings = Vec::new();
-        if !converged {
-            warnings.push(format!("the residual is still {residual:.1e} after {steps} steps; take a smaller penalty"));
+        if !found.verdict.converged() {
+            let left = found.verdict.left();
+            warnings.push(format!("the residual is still {left:.1e} after {steps} steps; take a smaller penalty"));
         }
-        FitReport { params, n_train, condition: None, warnings, converged }
+        FitReport { params, n_train, condition: None, warnings, converged: found.verdict.converged() }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::linalg::{self, SymmetricFactor};
+use crate::verdict::Verdict;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -11,6 +12,8 @@ const SINGLE: usize = 500;
 const CONDITION: f64 = 1e5;
 /// Most steps of refinement.
 const REFINEMENTS: usize = 8;
+/// What a factor leaves of its equations at most, relative to the sizes of both sides.
+const BACKWARD: f64 = 1e-11;
 
 /// The targets without their weighted means.
 pub(super) struct Centred {
@@ -31,18 +34,28 @@ impl Centred {
 }
 
 /// (A + I/penalty)⁻¹·b for a symmetric A.
-pub(super) fn solve(mut gram: Mat<f64>, penalty: f64, rhs: Mat<f64>) -> Result<Mat<f64>> {
-    if let Some(found) = solve_single(&gram, penalty, &rhs) {
-        return Ok(found);
-    }
-    (0..gram.nrows()).for_each(|i| gram[(i, i)] += 1.0 / penalty);
-    linalg::solve_lower(gram, rhs).ok_or_else(|| singular(penalty))
+pub(super) fn solve(gram: Mat<f64>, penalty: f64, rhs: Mat<f64>) -> Result<(Mat<f64>, Verdict)> {
+    let found = if let Some(found) = solve_single(&gram, penalty, &rhs) {
+        found
+    } else {
+        let mut system = gram.clone();
+        (0..system.nrows()).for_each(|i| system[(i, i)] += 1.0 / penalty);
+        linalg::solve_lower(system, rhs.clone()).ok_or_else(|| singular(penalty))?
+    };
+    let left = &rhs - &found * faer::Scale(1.0 / penalty) - linalg::mul(gram.as_ref(), found.as_ref());
+    let sizes = (one_norm(&gram) + 1.0 / penalty) * found.norm_max() + rhs.norm_max();
+    Ok((found, Verdict::measured(left.norm_max() / sizes.max(f64::MIN_POSITIVE), BACKWARD)))
+}
+
+/// The largest sum of a column's absolute values.
+fn one_norm(a: &Mat<f64>) -> f64 {
+    a.par_col_chunks(1).map(|c| c.col(0).iter().map(|v| v.abs()).sum::<f64>()).reduce(|| 0.0, f64::max)
 }
 
 /// The same by a factor of half the digits, which costs half as much, and refinement; `None` where that does not end with the
 /// backward error of a complete one.
 fn solve_single(a: &Mat<f64>, penalty: f64, rhs: &Mat<f64>) -> Option<Mat<f64>> {
-    let size = a.par_col_chunks(1).map(|c| c.col(0).iter().map(|v| v.abs()).sum::<f64>()).reduce(|| 0.0, f64::max);
+    let size = one_norm(a);
     if a.nrows() < SINGLE || size * penalty > CONDITION {
         return None;
     }
@@ -64,19 +77,24 @@ fn solve_single(a: &Mat<f64>, penalty: f64, rhs: &Mat<f64>) -> Option<Mat<f64>> 
 }
 
 /// (FᵀF + I/penalty)⁻¹·Fᵀy.
-pub(super) fn solve_features(f: &Mat<f64>, penalty: f64, y: &Mat<f64>) -> Result<Mat<f64>> {
+pub(super) fn solve_features(f: &Mat<f64>, penalty: f64, y: &Mat<f64>) -> Result<(Mat<f64>, Verdict)> {
     let gram = linalg::transpose_mul(f.as_ref(), f.as_ref());
     solve(gram, penalty, linalg::transpose_mul(f.as_ref(), y.as_ref()))
 }
 
 /// α = √W·(√W·K·√W + I/penalty)⁻¹·√W·y.
-pub(super) fn solve_exact(mut k: Mat<f64>, penalty: f64, y: Mat<f64>, weights: Option<&[f64]>) -> Result<Mat<f64>> {
+pub(super) fn solve_exact(
+    mut k: Mat<f64>,
+    penalty: f64,
+    y: Mat<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(Mat<f64>, Verdict)> {
     if let Some(weights) = weights {
         let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
         (0..k.ncols()).for_each(|j| (0..k.nrows()).for_each(|i| k[(i, j)] *= roots[i] * roots[j]));
     }
-    let found = solve(k, penalty, scaled_rows(&y, weights))?;
-    Ok(scaled_rows(&found, weights))
+    let (found, verdict) = solve(k, penalty, scaled_rows(&y, weights))?;
+    Ok((scaled_rows(&found, weights), verdict))
 }
 
 /// Rows times the roots of their weights.
@@ -86,7 +104,9 @@ pub(super) fn scaled_rows(m: &Mat<f64>, weights: Option<&[f64]>) -> Mat<f64> {
 }
 
 /// A⁺·b for a positive semidefinite A; eigenvalues up to ε·m·λ_max count as zero.
-pub(super) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>, eps: f64) -> Result<Mat<f64>> {
+///
+/// It is judged by A·(b − A·x), which vanishes for least squares.
+pub(super) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>, eps: f64) -> Result<(Mat<f64>, Verdict)> {
     let not_finite = || Error::param("kernel", "not finite at the samples", "finite");
     let (values, vectors) = linalg::eigen(a).ok_or_else(not_finite)?;
     let cut = values.first().copied().unwrap_or(0.0) * eps * values.len() as f64;
@@ -94,7 +114,12 @@ pub(super) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>, eps: f64) -> Resu
     let vectors = vectors.as_ref().subcols(0, kept);
     let inner = linalg::transpose_mul(vectors, rhs.as_ref());
     let inner = Mat::from_fn(kept, rhs.ncols(), |i, c| inner[(i, c)] / values[i]);
-    Ok(linalg::mul(vectors, inner.as_ref()))
+    let found = linalg::mul(vectors, inner.as_ref());
+    let left = linalg::mul(a, (rhs - linalg::mul(a, found.as_ref())).as_ref());
+    let norm = values.first().copied().unwrap_or(0.0);
+    let sizes = norm * (norm * found.norm_l2() + rhs.norm_l2());
+    let tol = BACKWARD.max(2.0 * eps * values.len() as f64);
+    Ok((found, Verdict::measured(left.norm_l2() / sizes.max(f64::MIN_POSITIVE), tol)))
 }
 
 fn singular(penalty: f64) -> Error {
@@ -117,6 +142,6 @@ mod tests {
         assert!((&found - &exact).norm_max() < 1e-11 * exact.norm_max());
         assert!((&system(10.0) * &found - &y).norm_max() < 1e-12 * y.norm_max());
         assert!(solve_single(&k, 1e6, &y).is_none(), "beyond what f32 can factor");
-        assert!((&system(1e6) * solve(k.clone(), 1e6, y.clone()).unwrap() - &y).norm_max() < 1e-8);
+        assert!((&system(1e6) * solve(k.clone(), 1e6, y.clone()).unwrap().0 - &y).norm_max() < 1e-8);
     }
 }

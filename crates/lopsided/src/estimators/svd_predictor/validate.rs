@@ -1,4 +1,4 @@
-//! Cross-validation that shares the decompositions: one of the largest rank serves all ranks, scalings and penalties.
+//! Cross-validation that shares the decompositions: one serves all scalings and penalties, a complete one all ranks as well.
 
 use super::SvdPredictor;
 use super::model::{features, side_by_side};
@@ -9,7 +9,7 @@ use crate::estimators::scoring::Known;
 use crate::estimators::{KernelSvd, KernelSvdModel, Point, Scaling, score};
 use crate::operator::available_memory;
 use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::svd::{self, Run};
 use crate::watch::Progress;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ pub(super) fn scores<T: Scalar>(
         Ok(Setting { svd: predictor.svd, penalty })
     };
     let settings: Vec<Setting> = points.iter().map(setting).collect::<Result<_>>()?;
-    let job = Job { base, groups: groups(&settings), settings, known, folds, run };
+    let job = Job { base, settings, known, folds, run };
     if data.frame.is_some() { job.transductive(data) } else { job.inductive(data) }
 }
 
@@ -42,31 +42,40 @@ struct Setting {
     penalty: f64,
 }
 
-/// Points that differ in rank, scaling and penalty alone.
-fn groups(settings: &[Setting]) -> Vec<Vec<usize>> {
-    let same = |a: &KernelSvd, b: &KernelSvd| {
-        (&a.kernel, a.gamma, a.gamma_factor.to_bits()) == (&b.kernel, b.gamma, b.gamma_factor.to_bits())
-    };
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (at, setting) in settings.iter().enumerate() {
-        match groups.iter_mut().find(|group| same(&settings[group[0]].svd, &setting.svd)) {
-            Some(group) => group.push(at),
-            None => groups.push(vec![at]),
-        }
+impl Setting {
+    /// What decides about the decomposition of a matrix of this size. The triplets of an iterative solver, and those of a
+    /// sample, depend on how many are asked for.
+    fn key<T: Scalar>(&self, (n, m): (usize, usize)) -> Result<impl PartialEq + use<T>> {
+        let KernelSvd { kernel, gamma, gamma_factor, rank, solver, solver_params, .. } = &self.svd;
+        let complete = svd::solver::<T>(solver, solver_params)?.plan(n, m, *rank).solver == "exact";
+        Ok((kernel.clone(), *gamma, gamma_factor.to_bits(), if complete { 0 } else { *rank }))
     }
-    groups
 }
 
 struct Job<'a> {
     base: &'a SvdPredictor,
     settings: Vec<Setting>,
-    groups: Vec<Vec<usize>>,
     known: Known,
     folds: &'a [Vec<usize>],
     run: &'a Run,
 }
 
 impl Job<'_> {
+    /// Points with the same decomposition of some samples.
+    fn groups<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Vec<usize>>> {
+        let precomputed = self.base.svd.kernel.name == "precomputed";
+        let size = (data.x.count(), if precomputed { data.x.width() } else { data.cols().count() });
+        let keys = self.settings.iter().map(|setting| setting.key::<T>(size)).collect::<Result<Vec<_>>>()?;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for at in 0..keys.len() {
+            match groups.iter_mut().find(|group| keys[group[0]] == keys[at]) {
+                Some(group) => group.push(at),
+                None => groups.push(vec![at]),
+            }
+        }
+        Ok(groups)
+    }
+
     /// The decomposition that serves a group, unscaled.
     fn embedding(&self, group: &[usize]) -> KernelSvd {
         let rank = group.iter().map(|&at| self.settings[at].svd.rank).max().unwrap_or(1);
@@ -76,8 +85,9 @@ impl Job<'_> {
     /// Nodes: the features do not depend on the fold, and moments of the folds give those of every training part.
     fn transductive<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Vec<f64>>> {
         let mut out = vec![Vec::new(); self.settings.len()];
-        for (done, group) in self.groups.iter().enumerate() {
-            self.report(done as u64, self.groups.len())?;
+        let groups = self.groups(data)?;
+        for (done, group) in groups.iter().enumerate() {
+            self.report(done as u64, groups.len())?;
             let quiet = Run { watch: self.run.watch.silent(), ..self.run.clone() };
             let svd = self.embedding(group).fit(data.clone(), &quiet)?;
             let x = features(&svd);
@@ -119,7 +129,7 @@ impl Job<'_> {
         let y = Known::of(training.y.as_ref())?.y;
         let (new, target) = (data.x.as_ref().select(&self.folds[fold]), self.target(data, fold));
         let mut out = vec![0.0; self.settings.len()];
-        for group in &self.groups {
+        for group in &self.groups(&training)? {
             let embedding = self.embedding(group);
             // Folds run at the same time.
             let memory = embedding.memory.unwrap_or_else(available_memory) / self.folds.len() as u64;

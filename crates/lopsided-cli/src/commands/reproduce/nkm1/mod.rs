@@ -13,7 +13,7 @@ use anyhow::Result;
 use lopsided::estimators::{Approach, Approximation, Comparison, KernelPca, SvmKind};
 use lopsided::landmarks::samplers;
 use lopsided::metrics::split as divide;
-use lopsided::tasks::{Spread, standardized};
+use lopsided::tasks::{Spread, standardized_by};
 use lopsided::{Dataset, Error, Mat, Run, Samples, Target};
 use machines::accuracy;
 use rayon::prelude::*;
@@ -162,7 +162,7 @@ fn split(folder: &Folder, settings: &Settings, seed: u64) -> Result<Split> {
     Ok(scaled(Split { train: all.rows(&rows), test }))
 }
 
-/// Columns within [-1, 1] stay as they are; others get mean 0 and deviation 1.
+/// Columns within [-1, 1] stay as they are; others get mean 0 and deviation 1 over the rows to learn from.
 fn scaled(split: Split) -> Split {
     let largest = |data: &Dataset<f64>| {
         let row = |i: usize| {
@@ -175,13 +175,12 @@ fn scaled(split: Split) -> Split {
     if largest(&split.train) <= 1.0 {
         return split;
     }
-    // Both parts by the same means and deviations: standardised together.
     let (n, m, width) = (split.train.x.count(), split.test.x.count(), split.train.x.width());
     let mut both = Mat::zeros(n + m, width);
     for (start, part) in [(0, &split.train), (n, &split.test)] {
         (0..part.x.count()).for_each(|i| part.x.as_ref().for_each(i, |j, v| both[(start + i, j)] = v));
     }
-    let both = standardized(Samples::Dense(both).as_ref());
+    let both = standardized_by(both, &(0..n).collect::<Vec<_>>());
     let part = |start: usize, count: usize| Samples::Dense(both.subrows(start, count).to_owned());
     Split { train: Dataset { x: part(0, n), ..split.train }, test: Dataset { x: part(n, m), ..split.test } }
 }
