@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// More different whole numbers than this are values, not classes.
-pub(crate) const MANY: usize = 20;
+const MANY: usize = 20;
 
 /// What `fit` learns from. Rows that it shall not learn from have no target.
 pub(crate) struct Labelled<T> {
@@ -23,7 +23,8 @@ pub(crate) struct Labelled<T> {
 
 /// Reads samples and targets.
 pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> {
-    let labels = args.graph.labels.as_deref().map(read_labels).transpose()?;
+    let nodes = args.graph.nodes.as_deref();
+    let labels = args.graph.labels.as_deref().map(|path| input::labels(path, nodes)).transpose()?;
     let mut options = input::options(&args.read);
     options.nodes = input::node_ids(&args.graph, labels.as_deref())?;
     if labels.is_some() && args.read.target.is_none() {
@@ -124,7 +125,7 @@ pub(crate) fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<T
 }
 
 /// Numbers with fractions, and whole numbers of which there are many, are values, not classes.
-pub(crate) fn measured(target: Target) -> Target {
+fn measured(target: Target) -> Target {
     let Target::Classes { names, .. } = &target else { return target };
     let fraction = |name: &String| name.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
     match numbers(&target) {
