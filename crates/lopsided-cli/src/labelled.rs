@@ -125,7 +125,7 @@ pub(crate) fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<T
 }
 
 /// Numbers with fractions, and whole numbers of which there are many, are values, not classes.
-fn measured(target: Target) -> Target {
+pub(crate) fn measured(target: Target) -> Target {
     let Target::Classes { names, .. } = &target else { return target };
     let fraction = |name: &String| name.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
     match numbers(&target) {

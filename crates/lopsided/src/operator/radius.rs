@@ -142,6 +142,9 @@ impl Block {
     }
 
     /// Step 4; `None` if the matrix cannot be factored.
+    ///
+    /// With V = diag(v), V⁻¹(λI − B)V has rows that sum to λ − (Bv)_i/v_i ≥ 0: the diagonal dominates, and entries of v that are many
+    /// digits apart are all found to their own last digits.
     fn factor(&mut self) -> Option<()> {
         self.tighten();
         let n = self.links.nrows();
@@ -150,14 +153,16 @@ impl Block {
         let mut entries: Vec<_> = (0..n).map(|i| Triplet::new(i, i, shift)).collect();
         for i in 0..n {
             let (cols, values) = self.links.row(i);
-            entries.extend(cols.iter().zip(values).map(|(&j, v)| Triplet::new(i, j as usize, -v)));
+            let scaled = |(&j, a): (&u32, &f64)| Triplet::new(i, j as usize, -a * (self.v[j as usize] / self.v[i]));
+            entries.extend(cols.iter().zip(values).map(scaled));
         }
         let factors = SparseColMat::<usize, f64>::try_new_from_triplets(n, n, &entries).ok()?.sp_lu().ok()?;
-        let next = factors.solve(&Col::from_fn(n, |i| self.v[i]));
-        if next.iter().any(|v| !v.is_finite()) {
+        let found = factors.solve(&Col::<f64>::ones(n));
+        if found.iter().any(|v| !v.is_finite()) {
             return None;
         }
-        self.v = positive(next.iter().map(|v| v.abs()).collect());
+        let most = found.iter().map(|v| v.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        self.v = positive(self.v.iter().zip(found.iter()).map(|(v, y)| v * (y.abs() / most)).collect());
         self.tighten();
         Some(())
     }
