@@ -87,7 +87,7 @@ class OnlineLearner(Estimator):
         regret : dict or list of dict
             With `trials`, `loss` of the learner, `comparator`, the loss of the best fixed matrix, `gap`, by which
             another one may be better, `regret`, the difference of the losses, and `bound`, what the theory allows, None
-            where it says nothing.
+            where it says nothing; `bound_note` then says why, and how to get one.
         """
         model = self._fitted()
         if self._trials is None:

@@ -4,7 +4,7 @@ use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, KernelArgs, Normalize, Re
 use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
-use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::io::{Input, ReadOptions, Table, TargetColumn, is_npy, read, read_ids, read_labels};
 use lopsided::kernel::KernelSpec;
 use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar, Target};
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,8 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> 
     if args.cols.is_some() {
         refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;
     }
-    let labels = args.graph.labels.as_deref().map(read_labels).transpose()?;
+    let nodes = args.graph.nodes.as_deref();
+    let labels = args.graph.labels.as_deref().map(|path| labels(path, nodes)).transpose()?;
     let options = ReadOptions { nodes: node_ids(&args.graph, labels.as_deref())?, ..options(&args.read) };
     let mut loaded = match (read(&args.input, &options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
@@ -54,7 +55,7 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> 
 
 /// The matrix that `bicluster` works on, as row samples.
 pub(crate) fn matrix<T: Scalar>(args: &BiclusterArgs) -> Result<Loaded<T>> {
-    let labels = args.labels.as_deref().map(read_labels).transpose()?;
+    let labels = args.labels.as_deref().map(|path| labels(path, None)).transpose()?;
     let Input::Table(table) = read(&args.matrix, &options(&args.read))? else { return Err(not_a_table(&args.matrix)) };
     let mut loaded = from_table(&args.matrix, table, |samples| Ok(Dataset::new(samples)))?;
     if let (Some(labels), Some(path)) = (labels, &args.labels) {
@@ -157,9 +158,37 @@ fn two_sided<T: Scalar>(path: &Path, rows: Table<T>, cols: &Path, options: &Read
     Ok(Loaded { data, notes: [rows.notes, more_notes].concat() })
 }
 
+/// What a NumPy vector says of a sample whose label is not known.
+pub(crate) const UNKNOWN: &str = "NaN";
+
+/// Pairs of id and label; a NumPy vector has the labels of the rows, or of the nodes in the order of their file.
+pub(crate) fn labels(path: &Path, nodes: Option<&Path>) -> Result<Vec<(String, String)>> {
+    let mut pairs = read_labels(path)?;
+    if let Some(nodes) = nodes.filter(|_| is_npy(path)) {
+        let ids = read_ids(nodes)?;
+        if ids.len() != pairs.len() {
+            return Err(wrong_count(path, pairs.len(), ids.len()).into());
+        }
+        pairs.iter_mut().zip(ids).for_each(|(pair, id)| pair.0 = id);
+    }
+    Ok(pairs)
+}
+
+/// The error about a vector of labels that does not belong to the samples.
+pub(crate) fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
+    Error::parse(path.display().to_string(), format!("has {found} labels for {expected} samples"))
+}
+
 /// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
 pub(crate) fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
     let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(lopsided::Side::Row, i)).collect();
+    let vector = is_npy(path);
+    if vector && labels.len() != ids.len() {
+        return Err(wrong_count(path, labels.len(), ids.len()).into());
+    }
+    let known: Vec<(String, String)> =
+        labels.iter().filter(|(_, label)| !vector || label != UNKNOWN).cloned().collect();
+    let labels = &known[..];
     let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
     let names = class_names(labels);
     let codes: HashMap<&str, u32> = names.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// More different whole numbers than this are values, not classes.
-pub(crate) const MANY: usize = 20;
+const MANY: usize = 20;
 
 /// What `fit` learns from. Rows that it shall not learn from have no target.
 pub(crate) struct Labelled<T> {
@@ -23,7 +23,8 @@ pub(crate) struct Labelled<T> {
 
 /// Reads samples and targets.
 pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> {
-    let labels = args.graph.labels.as_deref().map(read_labels).transpose()?;
+    let nodes = args.graph.nodes.as_deref();
+    let labels = args.graph.labels.as_deref().map(|path| input::labels(path, nodes)).transpose()?;
     let mut options = input::options(&args.read);
     options.nodes = input::node_ids(&args.graph, labels.as_deref())?;
     if labels.is_some() && args.read.target.is_none() {

@@ -91,6 +91,18 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
+    /// Numbers beyond what the precision can hold.
+    #[error("{what} are beyond the range of {kind}: {reason}; {advice}")]
+    OutOfRange {
+        /// Which numbers.
+        what: String,
+        /// The precision.
+        kind: &'static str,
+        /// How that comes about.
+        reason: String,
+        /// What the user can do.
+        advice: String,
+    },
     /// Learning by gradients that ran away.
     #[error(
         "{what} diverged in epoch {epoch}: {reason}; the learning rate {learning_rate} is too large, take a smaller one"

@@ -43,7 +43,8 @@ macro_rules! vector_exp {
                     $(p = p.mul_add(r, $c);)*
                     let power = (shifted.to_bits().wrapping_sub(($round as $t).to_bits())).wrapping_add($bias) << $mantissa;
                     let value = p * $t::from_bits(power as $bits);
-                    if x < $low { 0.0 } else { value }
+                    let value = if x < $low { 0.0 } else { value };
+                    if x > $high { $t::INFINITY } else { value }
                 }
                 #[cfg(target_arch = "x86_64")]
                 $(if let Some(simd) = pulp::x86::V4::try_new() {
@@ -132,10 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn far_negative_arguments_give_zero_and_nan_stays() {
-        let mut values = [-1e9, f64::NEG_INFINITY, 0.0, f64::NAN];
+    fn far_negative_arguments_give_zero_far_positive_ones_infinity_and_nan_stays() {
+        let mut values = [-1e9, f64::NEG_INFINITY, 0.0, 1e3, 1e9, f64::INFINITY, f64::NAN];
         exp(&mut values);
-        assert_eq!(values[..3], [0.0, 0.0, 1.0]);
-        assert!(values[3].is_nan());
+        assert_eq!(values[..6], [0.0, 0.0, 1.0, f64::INFINITY, f64::INFINITY, f64::INFINITY]);
+        assert!(values[6].is_nan());
+        let mut single = [-1e9, 1e9_f32];
+        exp(&mut single);
+        assert_eq!(single, [0.0, f32::INFINITY]);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct BiclusterArgs {
     /// Starts of k-means; the best one counts.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) restarts: usize,
-    /// Classes of the rows, `row,label`, to compare the row clusters with.
+    /// Classes of the rows, `row,label` or a .npy vector, to compare the row clusters with.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
     /// Row clusters as csv: `id,cluster`.

@@ -144,7 +144,7 @@ pub(crate) struct PredictArgs {
     /// Add the probability of every class, for models that have them.
     #[arg(long)]
     pub(crate) probabilities: bool,
-    /// True classes or values, `id,label`; by default the target column of the table, where it has one.
+    /// True classes or values, `id,label` or a .npy vector; by default the target column of the table, where it has one.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
     #[command(flatten)]

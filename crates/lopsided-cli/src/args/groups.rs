@@ -43,7 +43,8 @@ pub(crate) struct GraphArgs {
     /// Node ids that the graph has even without links, one per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<PathBuf>,
-    /// Classes (or values) as `node,label`, or `row,label` for tables: what `fit` learns, colours of the report of `embed`.
+    /// Classes (or values) as `node,label`, or `row,label` for tables; a .npy vector has those of all rows, or of the nodes of --nodes:
+    /// what `fit` learns, colours of the report of `embed`.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
 }
@@ -139,7 +140,8 @@ pub(crate) struct KernelArgs {
     /// What the KL kernel adds to every bin of a histogram.
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
-    /// Weight of each further link of a way in the kernel katz, relative to the largest possible. Default: 0.5.
+    /// Weight of each further link of a way in the kernel katz, relative to the largest possible, 1 / spectral radius; the weight itself
+    /// for a graph without cycles. Default: 0.5.
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) beta: Option<f64>,
     /// Probability that the walk of the kernel ppr goes on. Default: 0.85.

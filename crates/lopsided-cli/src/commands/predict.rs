@@ -9,7 +9,7 @@ use anyhow::Result;
 use lopsided::archive::Archive;
 use lopsided::estimators::{Answer, Model, load_model};
 use lopsided::graph::GraphFrame;
-use lopsided::io::{Input, ReadOptions, Table, TargetColumn, predictions_csv, read, read_ids, read_labels};
+use lopsided::io::{Input, ReadOptions, Table, TargetColumn, is_npy, predictions_csv, read, read_ids};
 use lopsided::kernel::KernelSpec;
 use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
 use lopsided::{Csr, Dataset, Error, Graph, Mat, Samples, Scalar, Side, Target, file};
@@ -39,9 +39,18 @@ struct Summary {
     /// Samples whose truth is known.
     scored: usize,
     #[serde(flatten)]
-    scores: Scores,
+    quality: Scores,
     #[serde(skip_serializing_if = "Option::is_none")]
     predictions: Option<Vec<(String, String)>>,
+    /// What the columns of scores and probabilities stand for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<Vec<String>>,
+    /// With `--scores`, one row for each prediction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scores: Option<Vec<Vec<f64>>>,
+    /// With `--probabilities`, one row for each prediction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probabilities: Option<Vec<Vec<f64>>>,
     out: Option<PathBuf>,
     notes: Vec<String>,
     seconds: f64,
@@ -82,7 +91,7 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     let decision = model.decision(&samples, &context.run)?;
     context.run.watch.check()?;
     let words = model.answer().words(decision.as_ref());
-    let scores = truth.as_ref().map(|truth| scores(model.answer(), truth, &decision, &mut notes)).transpose()?;
+    let quality = truth.as_ref().map(|truth| scores(model.answer(), truth, &decision, &mut notes)).transpose()?;
     let classes = Some(model.answer().classes()).filter(|names| args.scores && !names.is_empty());
     let probabilities = if args.probabilities { Some(probabilities(&*model, &samples, context)?) } else { None };
     let scored = classes.map(|_| ("score", decision.as_ref()));
@@ -93,11 +102,20 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
         file::write_atomically(path, |out| out.write_all(csv.as_bytes()).map_err(|e| Error::io(path, e)))?;
     }
     let inline = context.global.json && args.out.is_none();
+    let listed = |name: &str| {
+        let found = columns.iter().find(|(column, _)| *column == name).filter(|_| inline);
+        found.map(|(_, values)| values.row_iter().map(|row| row.iter().copied().collect()).collect())
+    };
+    let (scores, probabilities) = (listed("score"), listed("probability"));
+    let names = || model.answer().classes().to_vec();
     let summary = Summary {
         n: ids.len(),
         scored: truth.map_or(0, |truth| truth.iter().flatten().count()),
-        scores: scores.unwrap_or_default(),
+        quality: quality.unwrap_or_default(),
         predictions: inline.then(|| ids.into_iter().zip(words).collect()),
+        classes: (scores.is_some() || probabilities.is_some()).then(names),
+        scores,
+        probabilities,
         out: args.out.clone(),
         notes,
         seconds: context.seconds(),
@@ -219,7 +237,11 @@ fn learned_from(
 /// The true class or value of each sample as text, from the file of labels or the target column.
 fn truth<T: Scalar>(samples: &Dataset<T>, ids: &[String], args: &PredictArgs) -> Result<Option<Vec<Option<String>>>> {
     let Some(path) = &args.labels else { return Ok(samples.y.as_ref().map(words)) };
-    let labels: HashMap<String, String> = read_labels(path)?.into_iter().collect();
+    let pairs = input::labels(path, None)?;
+    if is_npy(path) && args.ids.is_none() && pairs.len() != ids.len() {
+        return Err(input::wrong_count(path, pairs.len(), ids.len()).into());
+    }
+    let labels: HashMap<String, String> = pairs.into_iter().filter(|(_, label)| label != input::UNKNOWN).collect();
     let truth: Vec<Option<String>> = ids.iter().map(|id| labels.get(id).cloned()).collect();
     if truth.iter().flatten().next().is_none() {
         let reason = "has no label of any sample that is predicted";
@@ -304,11 +326,11 @@ impl Summary {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = vec![("predicted", format!("{} samples", self.n))];
         let named = [
-            ("accuracy", self.scores.accuracy),
-            ("micro-F1", self.scores.micro_f1),
-            ("macro-F1", self.scores.macro_f1),
-            ("AUROC", self.scores.auroc),
-            ("RMSE", self.scores.rmse),
+            ("accuracy", self.quality.accuracy),
+            ("micro-F1", self.quality.micro_f1),
+            ("macro-F1", self.quality.macro_f1),
+            ("AUROC", self.quality.auroc),
+            ("RMSE", self.quality.rmse),
         ];
         if self.scored > 0 {
             lines.push(("scored", format!("{} samples", self.scored)));

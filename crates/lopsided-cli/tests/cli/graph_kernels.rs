@@ -43,6 +43,22 @@ fn katz_takes_the_links_as_they_are_unless_told_otherwise() {
 }
 
 #[test]
+fn a_graph_without_cycles_says_what_beta_is() {
+    let scratch = super::Scratch::new();
+    scratch.write("chain.csv", "source,target\na,b\nb,c\nc,d\na,d\n");
+    for beta in ["0.5", "2"] {
+        let json = scratch.json(&format!("embed chain.csv --kernel katz --beta {beta} --rank 2"));
+        let note = json["notes"].to_string();
+        assert!(note.contains("no cycle") && note.contains(&format!("beta = {beta}")), "{json}");
+    }
+    scratch.write("ring.csv", "source,target\na,b\nb,c\nc,a\n");
+    // (A/2)/(1 − A/2) of a ring: normal, so that σ₁ is the largest value at the roots of unity, 1.
+    let ring = scratch.json("embed ring.csv --kernel katz --beta 0.5 --rank 2");
+    assert!((ring["singular_values"][0].as_f64().unwrap() - 1.0).abs() < 1e-12, "{ring}");
+    assert!(!ring["notes"].to_string().contains("cycle"), "{ring}");
+}
+
+#[test]
 fn kernels_of_graphs_refuse_tables_and_wrong_parameters() {
     let scratch = tables();
     for command in ["fit ask-ls named.csv --target kind --model m", "embed bare.csv --target none"] {

@@ -35,6 +35,55 @@ fn tables() -> Scratch {
     scratch
 }
 
+/// A vector of eight-byte floats as NumPy saves it.
+fn vector(values: &[f64]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}\n", values.len());
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    values.iter().for_each(|v| bytes.extend(v.to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn labels_of_a_numpy_vector_are_those_of_a_table() {
+    let scratch = tables();
+    let bare = |i| {
+        let (a, b, _) = row(i);
+        format!("{a},{b}")
+    };
+    scratch.write("x.csv", format!("a,b\n{}", lines(150, bare)));
+    let kind = |i: usize| if row(i).2 > 1.0 { 1.0 } else { 0.0 };
+    let kinds: Vec<f64> = (0..150).map(|i| if i % 10 == 3 { f64::NAN } else { kind(i) }).collect();
+    let values: Vec<f64> = (0..150).map(|i| row(i).2).collect();
+    scratch.write("kinds.npy", vector(&kinds));
+    scratch.write("values.npy", vector(&values));
+    let pairs = |values: &[f64]| {
+        let known = values.iter().enumerate().filter(|(_, v)| !v.is_nan());
+        format!("id,label\n{}", known.map(|(i, v)| format!("{i},{v}\n")).collect::<String>())
+    };
+    scratch.write("kinds-pairs.csv", pairs(&kinds));
+    scratch.write("values-pairs.csv", pairs(&values));
+    for (estimator, labels) in [("krr", "values"), ("krr", "kinds"), ("svm", "kinds"), ("ls-svm", "kinds")] {
+        let fit = |file: &str| {
+            scratch.json(&format!("fit {estimator} x.csv --format csv --labels {labels}{file} --model m{file}"))
+        };
+        let (vector, table) = (fit(".npy"), fit("-pairs.csv"));
+        for field in ["n_train", "classes", "train_score", "measure"] {
+            assert_eq!(vector[field], table[field], "{estimator} {labels} {field}");
+        }
+        let scored = |file: &str| scratch.json(&format!("predict m.npy x.csv --format csv --labels {labels}{file}"));
+        let (vector, table) = (scored(".npy"), scored("-pairs.csv"));
+        for field in ["scored", "accuracy", "rmse"] {
+            assert_eq!(vector[field], table[field], "{estimator} {labels} {field}");
+        }
+    }
+    scratch.write("short.npy", vector(&values[..149]));
+    for command in ["fit krr x.csv --format csv --model n", "predict m.npy x.csv --format csv"] {
+        refused(&scratch, &format!("{command} --labels short.npy"), &["short.npy", "149 labels for 150 samples"]);
+    }
+}
+
 #[test]
 fn every_approach_learns_saves_and_predicts() {
     let scratch = tables();

@@ -47,6 +47,32 @@ fn every_learner_runs_and_reports_its_regret() {
 }
 
 #[test]
+fn a_missing_bound_says_why_and_how_to_get_one() {
+    let scratch = Scratch::new();
+    scratch.write("p.csv", pairs(60));
+    scratch.write("v.csv", vectors(60));
+    let labelled = vectors(60).replace("x3\n", "x3,label\n").replace(",1\n", ",1,0.5\n");
+    scratch.write("l.csv", labelled);
+    for (words, option) in [
+        ("eg-plus v.csv --normalize", "--horizon"),
+        ("online-kpca v.csv --normalize", "--horizon"),
+        ("gd-trace p.csv --horizon 60 --budget 5 --kernel rbf --gamma 1", "--budget"),
+        ("eg-plus l.csv --normalize --loss squared --horizon 60", "--dimension"),
+    ] {
+        let json = scratch.json(&format!("online {words}"));
+        assert!(json["bound"].is_null(), "{words}: {json}");
+        assert!(json["bound_note"].as_str().unwrap().contains(option), "{words}: {json}");
+        let talk = text(&scratch.run(&format!("online {words} --out o.csv")).stderr);
+        assert!(talk.contains("no bound") && talk.contains(option), "{talk}");
+    }
+    let json = scratch.json("online eg-plus v.csv --normalize --horizon 60");
+    assert!(json["bound"].is_number() && json["bound_note"].is_null(), "{json}");
+    scratch.write("long.csv", vectors(2100));
+    let json = scratch.json("online eg-plus long.csv --normalize --horizon 2100");
+    assert!(json["bound"].is_null() && json["bound_note"].as_str().unwrap().contains("--regret"), "{json}");
+}
+
+#[test]
 fn predictions_come_as_rows_and_regret_as_table_and_picture() {
     let scratch = Scratch::new();
     scratch.write("p.csv", pairs(50));

@@ -44,6 +44,20 @@ fn pairs_of_classes_vote_and_probabilities_are_written() {
     assert_eq!((&fit["params"]["multi-class"], &fit["n_train"]), (&"ovo".into(), &90.into()));
     assert!(number(&fit, "train_score") > 0.95, "{fit}");
     let csv = scratch.ok("predict m bare.csv --scores --probabilities");
+    let json = scratch.json("predict m bare.csv --scores --probabilities");
+    let classes: Vec<String> =
+        json["classes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap().to_string()).collect();
+    for (at, line) in csv.lines().skip(1).enumerate() {
+        let fields: Vec<&str> = line.split(',').collect();
+        assert_eq!(json["predictions"][at][1], fields[1]);
+        for c in 0..classes.len() {
+            let number = |field: usize| fields[field].parse::<f64>().unwrap();
+            assert_eq!(json["scores"][at][c].as_f64().unwrap(), number(2 + c));
+            assert_eq!(json["probabilities"][at][c].as_f64().unwrap(), number(2 + classes.len() + c));
+        }
+    }
+    let plain = scratch.json("predict m bare.csv");
+    assert!(plain["scores"].is_null() && plain["probabilities"].is_null() && plain["classes"].is_null(), "{plain}");
     let names: Vec<&str> = fit["classes"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
     let columns = |prefix: &str| names.iter().map(|name| format!(",{prefix}_{name}")).collect::<Vec<_>>().concat();
     let header = format!("id,prediction{}{}", columns("score"), columns("probability"));

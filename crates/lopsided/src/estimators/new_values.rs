@@ -5,7 +5,7 @@ use crate::operator::{KernelMatrix, Operator};
 use crate::samples::{Samples, SamplesRef, Side};
 use crate::scalar::Scalar;
 use crate::svd::Run;
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 /// Kernel values between new samples and those that a model was fitted with.
 pub(crate) struct NewValues<'a, T> {
@@ -62,6 +62,27 @@ impl<T: Scalar> NewValues<'_, T> {
             ..KernelMatrix::new(&*kernel, x, cols)
         };
         f(&*matrix.build()?.operator)
+    }
+
+    /// Refuses what was made of a new column, one row each, if it is beyond all numbers: a new column may be so much nearer to a
+    /// training row than all training columns that its value, divided by their sum, overflows.
+    pub(crate) fn check_placed<S: Scalar>(&self, placed: MatRef<'_, S>) -> Result<()> {
+        let overflowed = |column: &usize| placed.row(*column).iter().any(|v| !num_traits::Float::is_finite(*v));
+        let Some(column) = (0..placed.nrows()).find(overflowed) else { return Ok(()) };
+        let kernel = self.kernel.name.to_uppercase();
+        if self.normalizer.is_none() {
+            let reason = "the samples are too large for this kernel".into();
+            let what = format!("the {kernel} values of the new column {column}");
+            return Err(Error::OutOfRange { what, kind: T::NAME, reason, advice: "scale them down".into() });
+        }
+        Err(Error::OutOfRange {
+            what: format!("the {kernel} values of the new column {column}"),
+            kind: T::NAME,
+            reason:
+                "it is so much nearer to a training row than every training column that dividing by their sum overflows"
+                    .into(),
+            advice: "a smaller gamma keeps it in range".into(),
+        })
     }
 
     fn check(&self, samples: SamplesRef<'_, T>, side: Side) -> Result<()> {

@@ -29,6 +29,34 @@ pub(super) fn read<T: Scalar>(
     Columns::new(name, schema, names, options)?.read(batches).map(Input::Table)
 }
 
+/// Ids and labels of two columns, or the labels of samples 0, 1, 2, …; rows without a label are left out.
+pub(super) fn labels(
+    name: &str,
+    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+) -> Result<Vec<(String, String)>> {
+    let (mut pairs, mut row) = (Vec::new(), 0);
+    for batch in batches {
+        let batch = batch.map_err(|e| broken(name, &e))?;
+        let columns = batch.columns().iter().map(|column| as_text(name, column)).collect::<Result<Vec<_>>>()?;
+        let (ids, labels) = match &columns[..] {
+            [labels] => (None, labels.as_string::<i32>()),
+            [ids, labels] => (Some(ids.as_string::<i32>()), labels.as_string::<i32>()),
+            other => {
+                let reason = format!("has {} columns; a node and its label are expected", other.len());
+                return Err(Error::parse(name, reason));
+            }
+        };
+        for i in 0..batch.num_rows() {
+            let id = ids.map_or_else(|| row.to_string(), |ids| ids.value(i).to_owned());
+            row += 1;
+            if !labels.is_null(i) {
+                pairs.push((id, labels.value(i).to_owned()));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
 /// The reader's own message, on one line.
 pub(super) fn broken(name: &str, error: &impl ToString) -> Error {
     let text = error.to_string();

@@ -1,8 +1,10 @@
 //! Label files (`node,label`) and lists of ids.
 
 use super::fields::{Fields, Separator, whole};
-use super::source::Source;
-use crate::error::Result;
+use super::source::{Source, extension};
+use super::{guard, npy, parquet};
+use crate::error::{Error, Result};
+use crate::samples::Samples;
 use std::path::Path;
 
 const NODE_NAMES: [&str; 6] = ["node", "id", "name", "node_id", "vertex", "sample"];
@@ -11,9 +13,34 @@ const LABEL_NAMES: [&str; 6] = ["label", "class", "target", "y", "community", "g
 /// Reads `node,label` pairs separated by comma, tab, semicolon or white space, header optional, plain or gzipped.
 ///
 /// A first line is a header if it consists of names such as `node,label`, or if it has the only id that is not a whole
-/// number.
+/// number. A NumPy vector has the labels of the samples 0, 1, 2, …, `NaN` where one is not known; a Parquet file such a column, or
+/// one of ids and one of labels.
 pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
-    let mut lines = Source::open(path)?.lines();
+    let source = Source::open(path)?;
+    match extension(path).as_str() {
+        "npy" => vector(source),
+        "parquet" => {
+            let name = source.name().to_owned();
+            guard::guarded(&name, || parquet::read_labels(source))
+        }
+        _ => pairs(source),
+    }
+}
+
+/// The numbers of an array of one column, as text.
+fn vector(source: Source) -> Result<Vec<(String, String)>> {
+    let name = source.name().to_owned();
+    let samples: Samples<f64> = npy::read(&mut source.reader(), &name)?;
+    if samples.width() != 1 {
+        let size = format!("{} x {}", samples.count(), samples.width());
+        return Err(Error::parse(name, format!("is an array of {size}; labels are a vector")));
+    }
+    let values = samples.into_dense();
+    Ok(values.col(0).iter().enumerate().map(|(i, label)| (i.to_string(), label.to_string())).collect())
+}
+
+fn pairs(source: Source) -> Result<Vec<(String, String)>> {
+    let mut lines = source.lines();
     let (mut pairs, mut separator) = (Vec::new(), None);
     while lines.advance_to_data()? {
         separator = separator.or_else(|| Separator::detect(lines.line()));
@@ -87,6 +114,18 @@ mod tests {
             let (_dir, path) = scratch("l.csv.gz", gzip(text));
             assert_eq!(read_labels(&path).unwrap(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_vector_labels_the_samples_in_their_order() {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }\n";
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        [2.0_f64, f64::NAN, 0.5].iter().for_each(|v| bytes.extend(v.to_le_bytes()));
+        let (_dir, path) = scratch("y.npy", bytes);
+        let expected = [("0", "2"), ("1", "NaN"), ("2", "0.5")].map(|(a, b)| (a.to_string(), b.to_string()));
+        assert_eq!(read_labels(&path).unwrap(), expected);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use faer::{Mat, MatMut};
 pub enum GraphKernel {
     /// [`Katz`] proximity.
     Katz {
-        /// β·ρ(P), between 0 and 1.
+        /// β·ρ(P), between 0 and 1; β itself where ρ(P) = 0.
         beta: f64,
     },
     /// [`PageRank`].
@@ -37,7 +37,7 @@ const SHORTEST_PATH: &str = "shortest-path";
 const STORED: usize = 5000;
 
 impl GraphKernel {
-    /// G of the graph with matrix P; with `stored` the sum of a series is stored where it is small, at the price of a product for
+    /// G of the graph with matrix P, and what a user should know of it; with `stored` the sum of a series is stored where it is small, at the price of a product for
     /// every node.
     ///
     /// # Errors
@@ -48,17 +48,25 @@ impl GraphKernel {
         stored: bool,
         memory: u64,
         watch: &Watch,
-    ) -> Result<Box<dyn Operator<T> + Send>> {
-        Ok(match *self {
-            GraphKernel::Katz { beta } => sum(Katz::relative(p, beta)?, stored, memory, watch)?,
+    ) -> Result<(Box<dyn Operator<T> + Send>, Vec<String>)> {
+        let mut notes = Vec::new();
+        let operator: Box<dyn Operator<T> + Send> = match *self {
+            GraphKernel::Katz { beta } => {
+                let katz = Katz::relative(p, beta)?;
+                notes = katz.notes().to_vec();
+                sum(katz, stored, memory, watch)?
+            }
             GraphKernel::PageRank { alpha } => sum(PageRank::new(p, alpha)?, stored, memory, watch)?,
             GraphKernel::ShortestPath { decay } => Box::new(ShortestPaths { decay, memory, watch }.operator(&p)?),
-        })
+        };
+        Ok((operator, notes))
     }
 
     /// Products with P that one product with G takes; 1 where G is stored.
     pub fn terms(&self) -> f64 {
         match *self {
+            // Only a graph without cycles has a rate of 1 or more, and then few terms.
+            GraphKernel::Katz { beta: rate } if rate >= 1.0 => 1.0,
             GraphKernel::Katz { beta: rate } | GraphKernel::PageRank { alpha: rate } => f64::EPSILON.ln() / rate.ln(),
             GraphKernel::ShortestPath { .. } => 1.0,
         }
@@ -139,9 +147,9 @@ pub(super) fn entries<T: Scalar>() -> [Entry<dyn Kernel<T>>; 3] {
     [
         Entry {
             name: KATZ,
-            about: "G = Σ_k≥1 (βA)^k of a graph's matrix A, by default its links; --beta is β·(spectral radius of A), 0.5",
+            about: "G = Σ_k≥1 (βA)^k of a graph's matrix A, by default its links; --beta is β·(spectral radius of A), 0.5; β itself without cycles",
             params: &["beta"],
-            build: |params| Ok(Box::new(GraphKernel::Katz { beta: share(params, "beta", 0.5)? })),
+            build: |params| Ok(Box::new(GraphKernel::Katz { beta: params.positive("beta", Some(0.5))? })),
         },
         Entry {
             name: PAGE_RANK,

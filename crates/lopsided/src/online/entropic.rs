@@ -184,8 +184,24 @@ impl OnlineLearner for ExponentiatedGradient {
         &self.account
     }
 
+    fn no_bound(&self, at: &Account) -> Option<&'static str> {
+        if at.budget.removed > 0 {
+            Some("no bound holds once the budget has removed samples: a larger `budget`, or none, keeps them all")
+        } else if matches!(self.spec.step, StepSize::Decreasing(_)) {
+            Some(
+                "exponentiated gradients have no bound with decreasing steps: `horizon`, the number of trials, gives tuned ones",
+            )
+        } else if at.last_step > 0.0 && self.spec.loss != Loss::Gain && self.dimension.is_none() {
+            Some(
+                "without a dimension only the gain has a bound: `loss` gain, or the learner meg with a `dimension`, has one",
+            )
+        } else {
+            None
+        }
+    }
+
     fn regret_bound(&self, at: &Account, comparator_loss: f64) -> Option<f64> {
-        if at.budget.removed > 0 || matches!(self.spec.step, StepSize::Decreasing(_)) {
+        if self.no_bound(at).is_some() {
             return None;
         }
         let rank = self.dimension.unwrap_or(at.span);

@@ -76,6 +76,12 @@ pub trait OnlineLearner: Send {
     fn regret_bound(&self, _at: &Account, _comparator_loss: f64) -> Option<f64> {
         None
     }
+
+    /// Why there is no bound after the trials of `at` and how to get one; `None` where there is one. Provided: what a budget does.
+    fn no_bound(&self, at: &Account) -> Option<&'static str> {
+        (at.budget.removed > 0)
+            .then_some("no bound holds once the budget has removed samples: a larger `budget`, or none, keeps them all")
+    }
 }
 
 /// One learner of the list.

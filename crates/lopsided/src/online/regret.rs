@@ -23,6 +23,8 @@ pub struct RegretPoint {
     pub regret: f64,
     /// What the theory allows, where it says something.
     pub bound: Option<f64>,
+    /// Why it says nothing, and how to get a bound; settings are in backquotes.
+    pub bound_note: Option<&'static str>,
 }
 
 /// Accounts of a few trials: 1, 2, 3, 4, 6, 8, 12, … and the last, so that a long stream has a short history.
@@ -61,6 +63,7 @@ impl History {
             gap: best.gap,
             regret: at.cumulative_loss - best.loss,
             bound: learner.regret_bound(at, best.loss),
+            bound_note: learner.no_bound(at),
         };
         Ok(accounts.iter().zip(&best).map(point).collect())
     }

@@ -54,6 +54,8 @@ pub struct Built<'a, T: Scalar> {
     pub normalizer: Option<Vec<T>>,
     /// Columns the normaliser was estimated from; `None` when it is exact.
     pub sampled_cols: Option<Vec<usize>>,
+    /// What a user should know of the matrix, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl<'a, T: Scalar> KernelMatrix<'a, T> {
@@ -121,7 +123,8 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             let SamplesRef::Sparse(p) = self.x else {
                 return Err(Error::shape("the matrix of the graph", "sparse", "dense"));
             };
-            return Ok(exact(graph.operator(p.to_owned(), self.reads_entries, self.memory, &self.watch)?, plan, None));
+            let (operator, notes) = graph.operator(p.to_owned(), self.reads_entries, self.memory, &self.watch)?;
+            return Ok(Built { notes, ..exact(operator, plan, None) });
         }
         match plan.kind {
             OperatorKind::Precomputed => Ok(exact(self.given(), plan, None)),
@@ -268,5 +271,5 @@ fn exact<'a, T: Scalar>(
     plan: OperatorPlan,
     normalizer: Option<Vec<T>>,
 ) -> Built<'a, T> {
-    Built { operator, plan, normalizer, sampled_cols: None }
+    Built { operator, plan, normalizer, sampled_cols: None, notes: Vec::new() }
 }

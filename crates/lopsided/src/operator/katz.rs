@@ -1,3 +1,4 @@
+use super::radius::SpectralRadius;
 use super::strips::Strips;
 use super::{Access, Operator};
 use crate::error::{Error, Result};
@@ -6,16 +7,16 @@ use crate::scalar::Scalar;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-/// Steps of the power iteration that bounds the spectral radius: the bound is within (largest row sum)^(1/STEPS) of it.
-const STEPS: usize = 200;
+/// The weight unless given: a share of the largest one, or the weight itself where every one is allowed.
+const DEFAULT: f64 = 0.5;
 /// Terms of the series after which β is taken to be too close to 1/ρ.
 const TERMS: usize = 20_000;
 
 /// Katz proximity of the nodes of a graph, S = (I − βA)⁻¹·βA = Σ_{k ≥ 1} (βA)^k, as in \[HOPE\].
 ///
 /// Neither the inverse nor S is formed: S·V is summed term by term, each term one product of βA with the one before, until
-/// the terms vanish in rounding. The sum exists where β·ρ(A) < 1. For entries a_ij ≥ 0, ‖A^k·1‖_∞^(1/k) bounds the spectral
-/// radius ρ(A) from above for every k and tends to it; signed entries are taken by their size.
+/// the terms vanish in rounding. The sum exists where β·ρ(A) < 1, with the spectral radius ρ(A) to ten digits; of signed entries
+/// it is that of |A|, which is not below ρ(A). A graph without cycles has ρ(A) = 0 and a finite sum for every β.
 ///
 /// # Cost
 /// O(nnz(A)·r) per term for r vectors; log(ε) / log(β·ρ) terms, about 52 in double precision with the default β.
@@ -24,42 +25,54 @@ pub struct Katz<T> {
     scaled: Strips<T>,
     transpose: Strips<T>,
     beta: f64,
+    notes: Vec<String>,
 }
 
 impl<T: Scalar> Katz<T> {
-    /// The proximity of the graph with matrix A; β is 0.5/ρ(A) unless given.
-    ///
-    /// A graph without cycles has ρ(A) = 0 and a finite sum for every β; half the inverse of the smallest bound above 0
-    /// is then the default.
+    /// The proximity of the graph with matrix A; β is 0.5/ρ(A) unless given, and 0.5 where ρ(A) = 0.
     ///
     /// # Errors
     /// [`Error::Shape`] unless A is square, [`Error::NotFinite`], [`Error::Param`] for a β outside its range.
     pub fn new(a: Csr<T>, beta: Option<f64>) -> Result<Self> {
-        Self::with_beta(a, |radius| beta.unwrap_or(0.5 / radius.smallest_bound))
+        let Some(beta) = beta else { return Self::relative(a, DEFAULT) };
+        check(&a)?;
+        // Row sums bound the radius, and for rows that sum to 1 nothing more need be known.
+        if !(beta > 0.0 && beta * largest_row_sum(&a) < 1.0) {
+            let radius = SpectralRadius::of(&a).upper;
+            if !(beta > 0.0 && beta.is_finite() && beta * radius < 1.0) {
+                let allowed = format!("above 0 and below 1 / spectral radius = {:.4}", 1.0 / radius);
+                return Err(Error::param("beta", beta, allowed));
+            }
+        }
+        Ok(Self::of(a, beta, Vec::new()))
     }
 
-    /// The proximity with β = share/ρ(A).
+    /// The proximity with β = share/ρ(A), or β = share where ρ(A) = 0; [`Katz::notes`] say when that or another exception was made.
     ///
     /// # Errors
-    /// Those of [`Katz::new`].
+    /// Those of [`Katz::new`]; a share is above 0 and, unless ρ(A) = 0, below 1.
     pub fn relative(a: Csr<T>, share: f64) -> Result<Self> {
-        Self::with_beta(a, |radius| share / radius.smallest_bound)
+        check(&a)?;
+        let radius = SpectralRadius::of(&a);
+        if !(share > 0.0 && share.is_finite() && (share < 1.0 || radius.upper == 0.0)) {
+            let allowed =
+                "above 0 and below 1, relative to 1 / spectral radius; only a graph without cycles allows more";
+            return Err(Error::param("beta", share, allowed));
+        }
+        let notes = notes(&a, share, radius);
+        let beta = if radius.upper == 0.0 { share } else { share / radius.value() };
+        Ok(Self::of(a, beta, notes))
     }
 
-    fn with_beta(mut a: Csr<T>, beta: impl FnOnce(&Radius) -> f64) -> Result<Self> {
-        if a.nrows() != a.ncols() {
-            return Err(Error::shape("the adjacency matrix", "square", format!("{} x {}", a.nrows(), a.ncols())));
-        }
-        SamplesRef::Sparse(a.as_ref()).check_finite("the adjacency matrix")?;
-        let radius = Radius::of(&a);
-        let beta = beta(&radius);
-        if !(beta > 0.0 && beta.is_finite() && beta * radius.bound < 1.0) {
-            let most = 1.0 / radius.bound;
-            return Err(Error::param("beta", beta, format!("above 0 and below 1 / spectral radius = {most:.4}")));
-        }
+    fn of(mut a: Csr<T>, beta: f64, notes: Vec<String>) -> Self {
         a.values_mut().iter_mut().for_each(|v| *v *= T::of(beta));
         let scaled = Strips::new(a);
-        Ok(Katz { transpose: scaled.transpose(), scaled, beta })
+        Katz { transpose: scaled.transpose(), scaled, beta, notes }
+    }
+
+    /// What a user should know about β, in sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The weight of a path of length one; a path of length k weighs β^k.
@@ -82,7 +95,15 @@ impl<T: Scalar> Katz<T> {
             for (sum, column) in out.as_mut().col_iter_mut().zip(next.col_iter()) {
                 sum.iter_mut().zip(column.iter()).for_each(|(s, t)| *s += *t);
             }
-            if next.norm_max().as_f64() <= T::eps() * out.norm_max().as_f64() {
+            let (last, sum) = (next.norm_max().as_f64(), out.norm_max().as_f64());
+            if !sum.is_finite() {
+                return Err(Error::param(
+                    "beta",
+                    self.beta,
+                    format!("smaller: the sum is beyond the range of {}", T::NAME),
+                ));
+            }
+            if last <= T::eps() * sum {
                 return Ok(());
             }
             std::mem::swap(&mut term, &mut next);
@@ -91,36 +112,36 @@ impl<T: Scalar> Katz<T> {
     }
 }
 
-/// What is known of the spectral radius of a matrix.
-struct Radius {
-    /// An upper bound; 0 for a nilpotent matrix.
-    bound: f64,
-    /// The smallest of the bounds that is not 0; 1 for a zero matrix.
-    smallest_bound: f64,
-}
-
-impl Radius {
-    fn of<T: Scalar>(a: &Csr<T>) -> Self {
-        let mut v = vec![1.0; a.nrows()];
-        let (mut log_norm, mut smallest) = (0.0, f64::INFINITY);
-        for k in 1..=STEPS {
-            v = (0..a.nrows()).map(|i| absolute_product(a.row(i), &v)).collect();
-            let norm = v.iter().copied().fold(0.0, f64::max);
-            if norm == 0.0 {
-                return Radius { bound: 0.0, smallest_bound: if smallest.is_finite() { smallest } else { 1.0 } };
-            }
-            for x in &mut v {
-                *x /= norm;
-            }
-            log_norm += norm.ln();
-            smallest = smallest.min((log_norm / k as f64).exp());
-        }
-        Radius { bound: smallest, smallest_bound: smallest }
+fn check<T: Scalar>(a: &Csr<T>) -> Result<()> {
+    if a.nrows() != a.ncols() {
+        return Err(Error::shape("the adjacency matrix", "square", format!("{} x {}", a.nrows(), a.ncols())));
     }
+    SamplesRef::Sparse(a.as_ref()).check_finite("the adjacency matrix")
 }
 
-fn absolute_product<T: Scalar>((cols, vals): (&[u32], &[T]), v: &[f64]) -> f64 {
-    cols.iter().zip(vals).map(|(&j, a)| a.as_f64().abs() * v[j as usize]).sum()
+fn largest_row_sum<T: Scalar>(a: &Csr<T>) -> f64 {
+    let sum = |i| a.row(i).1.iter().map(|v| v.as_f64().abs()).sum::<f64>();
+    (0..a.nrows()).map(sum).fold(0.0, f64::max)
+}
+
+/// What a share of the largest β means for this matrix, where that is not plain.
+fn notes<T: Scalar>(a: &Csr<T>, share: f64, radius: SpectralRadius) -> Vec<String> {
+    let mut notes = Vec::new();
+    if radius.upper == 0.0 {
+        notes.push(format!(
+            "the graph has no cycle, so its spectral radius is 0 and every beta is allowed: beta = {share} is the weight of each \
+             link itself, not a share of the largest weight"
+        ));
+    } else if !radius.is_settled() {
+        let SpectralRadius { lower, upper } = radius;
+        notes.push(format!(
+            "the spectral radius is only known to be between {lower:.12} and {upper:.12}; beta is relative to the larger one"
+        ));
+    }
+    if radius.upper > 0.0 && a.parts().2.iter().any(|v| *v < T::zero()) {
+        notes.push("some links have negative weights: beta is relative to the spectral radius of their sizes".into());
+    }
+    notes
 }
 
 impl<T: Scalar> Operator<T> for Katz<T> {
@@ -164,7 +185,25 @@ mod tests {
         let mut s = Mat::zeros(5, 5);
         katz.apply(Mat::<f64>::identity(5, 5).as_ref(), s.as_mut()).unwrap();
         assert_eq!(s, Mat::from_fn(5, 5, |i, j| if j > i { 3f64.powf((j - i) as f64) } else { 0.0 }));
-        assert!((Katz::new(path(5), None).unwrap().beta() - 0.5).abs() < 1e-15);
+        let katz = Katz::new(path(5), None).unwrap();
+        assert_eq!(katz.beta(), 0.5);
+        assert!(katz.notes()[0].contains("no cycle") && katz.notes()[0].contains("beta = 0.5"), "{:?}", katz.notes());
+        assert_eq!(Katz::relative(path(5), 2.0).unwrap().beta(), 2.0);
+    }
+
+    #[test]
+    fn a_sum_beyond_all_numbers_is_refused() {
+        let katz = Katz::new(path(200), Some(1e4)).unwrap();
+        let mut s = Mat::zeros(200, 200);
+        let error = katz.apply(Mat::<f64>::identity(200, 200).as_ref(), s.as_mut()).unwrap_err().to_string();
+        assert!(error.contains("`beta` is 10000") && error.contains("beyond the range"), "{error}");
+    }
+
+    #[test]
+    fn signs_are_named() {
+        let signed = Csr::from_triplets(2, 2, &[(0, 1, 2.0), (1, 0, -2.0)]);
+        let katz = Katz::relative(signed, 0.5).unwrap();
+        assert!((katz.beta() - 0.25).abs() < 1e-12 && katz.notes()[0].contains("negative"), "{:?}", katz.notes());
     }
 
     #[test]

@@ -31,6 +31,7 @@
 mod bilinear;
 mod build;
 mod centered;
+mod components;
 mod counted;
 mod dense;
 mod exponents;
@@ -40,6 +41,7 @@ mod kernel;
 mod page_rank;
 mod plan;
 mod product;
+mod radius;
 mod scaled;
 mod shortest_paths;
 mod single;

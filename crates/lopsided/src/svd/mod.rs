@@ -100,7 +100,8 @@ pub struct Svd<T> {
 
 /// U = G\[:, cols\]·row_weights and V = G\[rows, :\]ᵀ·col_weights: vectors extended from landmarks (\[KSVD\] Eq. (8)).
 ///
-/// New samples are placed by the same products, so that a training sample lands on its own row of U or V.
+/// New samples are placed by the same products, so that a training sample lands on its own row of U or V. Without landmarks among the
+/// rows, V = Gᵀ·U·Σ⁻¹ places columns as it does without an extension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extension<T> {
     /// Landmarks among the rows of G.

@@ -211,3 +211,21 @@ fn hubs_that_would_fill_s_are_recognised_before_it_is_formed() {
         assert!(error.contains(word), "{error}");
     }
 }
+
+/// A training row far from all training columns has a tiny sum; a new column beside it has a value beyond all numbers.
+#[test]
+fn a_new_column_whose_values_overflow_is_named() {
+    // Above and below the number of samples from which tiles come from prepared samples, and in the sparse form.
+    for (n, sparse) in [(20, false), (90, false), (20, true)] {
+        let kind = |m: Mat<f64>| if sparse { crate::naive::both::<f64>(&m)[1].clone() } else { Samples::Dense(m) };
+        let near = |seed| lopsided::synth::gaussian::<f64>(n, 2, seed);
+        let x = Mat::from_fn(n, 2, |i, j| if i == 3 { 60.0 } else { near(1)[(i, j)] });
+        let data = Dataset::two_sided(kind(x), kind(near(2)));
+        let estimator = KernelSvd { kernel: crate::naive::spec("sne", 1.0), ..KernelSvd::new("sne") }.with_rank(3);
+        let model = estimator.fit(data, &Run::default()).unwrap();
+        let new = Mat::from_fn(n, 2, |i, j| if i == 5 { 59.0 } else { near(3)[(i, j)] });
+        let error = model.project_cols(kind(new).as_ref(), &Run::default()).unwrap_err().to_string();
+        assert!(error.starts_with("the SNE values of the new column 5 are beyond the range of f64"), "{error}");
+        assert!(model.project_cols(kind(near(3)).as_ref(), &Run::default()).is_ok());
+    }
+}

@@ -213,6 +213,27 @@ proptest! {
     }
 }
 
+/// Without a truncation nothing but rounding is left out, in both precisions.
+#[test]
+fn double_and_multi_scale_lose_nothing_unless_told_to() {
+    for gamma in [0.01, 0.3, 5.0] {
+        let kernel = KernelSpec::new("rbf").with("gamma", gamma);
+        let x = samples(240, 12);
+        // Repeated landmarks, so that some of them are superfluous from the start.
+        let picked: Vec<usize> = (0..160).map(|i| (i * 3) % 210).collect();
+        let approximated = |method: &str| {
+            let basis = NystromBasis { method: method.parse().unwrap(), truncate: None };
+            let f = features(&kernel, &x, Landmarks::Indices(picked.clone()), basis);
+            &f * f.transpose()
+        };
+        let standard = approximated("standard");
+        for method in ["double", "multi-scale"] {
+            let off = (approximated(method) - &standard).norm_max();
+            assert!(off < 1e-5, "{method}, gamma {gamma}: {off}");
+        }
+    }
+}
+
 /// One shot keeps the directions along which the samples vary most, so that no other choice of as many explains more.
 #[test]
 fn truncated_bases_are_ordered_as_they_should_be() {

@@ -4,14 +4,11 @@ use super::summary::Summary;
 use crate::args::FitArgs;
 use crate::commands::Outcome;
 use crate::context::Context;
-use crate::labelled::{MANY, as_asked};
+use crate::labelled::as_asked;
 use crate::{estimator, input, output};
 use anyhow::Result;
 use lopsided::estimators::{Model, Penalty, StreamedRidge};
-use lopsided::io::{
-    Input, ReadOptions, StreamedTable, TargetColumn, is_npy, is_svmlight, read, read_labels, stream_npy,
-    stream_svmlight,
-};
+use lopsided::io::{StreamedTable, TargetColumn, is_npy, is_svmlight, stream_npy, stream_svmlight};
 use lopsided::kernel::Gamma;
 use lopsided::operator::available_memory;
 use lopsided::{Error, Run, Samples, Scalar, Target};
@@ -88,36 +85,11 @@ fn open<T: Scalar>(args: &FitArgs, run: &Run) -> Result<StreamedTable<T>> {
     Ok(table)
 }
 
-/// Targets of rows 0, 1, 2, … from a NumPy vector or pairs of row and label.
+/// Targets of rows 0, 1, 2, …
 fn targets(path: &Path, rows: usize) -> Result<Target> {
-    if !is_npy(path) {
-        let pairs = read_labels(path)?;
-        // One coordinate, so that the rows have their usual names.
-        let unnamed = lopsided::Dataset::new(Samples::Dense(lopsided::Mat::<f64>::zeros(rows, 1)));
-        return input::classes(path, &unnamed, &pairs);
-    }
-    let Input::Table(table) = read::<f64>(path, &ReadOptions::default())? else { return Err(input::not_a_table(path)) };
-    let labels = table.samples;
-    if (labels.count(), labels.width()) != (rows, 1) {
-        let found = format!("{} x {}", labels.count(), labels.width());
-        return Err(Error::shape("the array of labels", format!("{rows} x 1"), found).into());
-    }
-    Ok(classes_or_values(labels.into_dense().col(0).iter().copied().collect()))
-}
-
-/// A few different whole numbers are classes.
-fn classes_or_values(values: Vec<f64>) -> Target {
-    let mut different = values.clone();
-    different.sort_by(f64::total_cmp);
-    different.dedup();
-    if different.len() > MANY || different.iter().any(|v| v.fract() != 0.0) {
-        return Target::Values(values);
-    }
-    let code = |v: &f64| different.binary_search_by(|known| known.total_cmp(v)).ok().map(|at| at as u32);
-    Target::Classes {
-        names: different.iter().map(ToString::to_string).collect(),
-        codes: values.iter().map(code).collect(),
-    }
+    // One coordinate, so that the rows have their usual names.
+    let unnamed = lopsided::Dataset::new(Samples::Dense(lopsided::Mat::<f64>::zeros(rows, 1)));
+    input::classes(path, &unnamed, &input::labels(path, None)?)
 }
 
 fn check_memory<T: Scalar>(

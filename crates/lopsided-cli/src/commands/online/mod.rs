@@ -31,6 +31,8 @@ struct Summary<'a> {
     comparator_gap: Option<f64>,
     regret: Option<f64>,
     bound: Option<f64>,
+    /// Why there is no bound and how to get one.
+    bound_note: Option<String>,
     rank: usize,
     stored: usize,
     budget_removed: u64,
@@ -212,6 +214,10 @@ impl<'a> Session<'a> {
             comparator_gap: point.map(|p| p.gap),
             regret: point.map(|p| p.regret),
             bound: point.and_then(|p| p.bound),
+            bound_note: match point {
+                Some(point) => point.bound_note.map(as_options),
+                None => Some("the regret was not computed, nor its bound: --regret does".into()),
+            },
             rank: account.rank,
             stored: account.stored,
             budget_removed: account.budget.removed,
@@ -220,6 +226,13 @@ impl<'a> Session<'a> {
             peak_bytes: memory::peak_bytes(),
         }
     }
+}
+
+/// The settings of a note as the options of the program.
+fn as_options(note: &str) -> String {
+    // Every other piece is a setting.
+    let pieces = note.split('`').enumerate();
+    pieces.map(|(at, piece)| if at % 2 == 1 { format!("--{piece}") } else { piece.to_string() }).collect()
 }
 
 impl Summary<'_> {
@@ -234,6 +247,7 @@ impl Summary<'_> {
             lines.push(("best fixed matrix", talk::number(loss)));
             lines.push(("regret", format!("{}{bound}", talk::number(regret))));
         }
+        lines.extend(self.bound_note.as_ref().map(|note| ("no bound", note.clone())));
         lines.push(("learned matrix", format!("rank {}, {} samples stored", self.rank, self.stored)));
         if self.budget_removed > 0 {
             let error = talk::number(self.budget_error);

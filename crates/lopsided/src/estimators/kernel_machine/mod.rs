@@ -176,7 +176,8 @@ impl Frame<'_> {
         let learned = learn(&Task { space: Space::Kernel(k), codes: &codes, names, weights: weights.as_deref() })?;
         let unfold = |learned: Learned| {
             let way = BTreeMap::from([("symmetrize".to_string(), self.symmetrize.to_string().into())]);
-            let report = self.report(&spec, train.len(), &learned, way);
+            let mut report = self.report(&spec, train.len(), &learned, way);
+            report.warnings.extend(built.notes.iter().cloned());
             let found = unfolded(coupled(learned.coefficients, learned.bias), &block, self.symmetrize)?;
             Ok((found, report, learned.output))
         };

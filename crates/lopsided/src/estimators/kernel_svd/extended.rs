@@ -2,13 +2,17 @@
 
 use crate::archive::Archive;
 use crate::error::Result;
+use crate::samples::is_everything;
 use crate::scalar::Scalar;
 use crate::svd::Extension;
+use faer::Mat;
 
 /// Adds an extension to a model's archive.
 pub(super) fn put<T: Scalar>(archive: &mut Archive, extension: Option<&Extension<T>>) {
     if let Some(extension) = extension {
-        archive.set_field("landmarks", (&extension.rows, &extension.cols));
+        // All columns need no list of them.
+        let cols = Some(&extension.cols).filter(|cols| !is_everything(cols, extension.row_weights.nrows()));
+        archive.set_field("landmarks", (&extension.rows, cols));
         archive.set_matrix("extension.rows", extension.row_weights.as_ref());
         archive.set_matrix("extension.cols", extension.col_weights.as_ref());
     }
@@ -16,10 +20,12 @@ pub(super) fn put<T: Scalar>(archive: &mut Archive, extension: Option<&Extension
 
 /// The extension of an archive, if it has one.
 pub(super) fn take<T: Scalar>(archive: &Archive) -> Result<Option<Extension<T>>> {
-    let Some((rows, cols)) = archive.field::<Option<(Vec<usize>, Vec<usize>)>>("landmarks")? else {
+    let Some((rows, cols)) = archive.field::<Option<(Vec<usize>, Option<Vec<usize>>)>>("landmarks")? else {
         return Ok(None);
     };
-    let (row_weights, col_weights) = (archive.matrix("extension.rows")?, archive.matrix("extension.cols")?);
+    let (row_weights, col_weights): (Mat<T>, Mat<T>) =
+        (archive.matrix("extension.rows")?, archive.matrix("extension.cols")?);
+    let cols = cols.unwrap_or_else(|| (0..row_weights.nrows()).collect());
     Ok(Some(Extension { rows, cols, row_weights, col_weights }))
 }
 

@@ -163,6 +163,7 @@ impl KernelSvd {
         let (operator, normalizer) = (built.plan.kind.to_string(), built.normalizer.clone());
         let sampled_cols = built.sampled_cols.clone();
         drop(centered);
+        svd.report.notes.extend(built.notes.iter().cloned());
         drop(built);
         svd.report.notes.extend(sampled_cols.as_ref().map(|cols| {
             let (name, m) = (spec.name.to_uppercase(), plan.size.1);

@@ -75,12 +75,15 @@ impl<T: Scalar> KernelSvdModel<T> {
     /// Embedding of new column samples: k(X, z)ᵀ·U·Σ^(p−1). For a precomputed kernel each sample is a column of G, for a
     /// model with a compatibility matrix a raw column of the matrix.
     pub fn project_cols(&self, cols: SamplesRef<'_, T>, run: &Run) -> Result<Mat<T>> {
-        self.values().cols(cols, run, |g| {
+        let values = self.values();
+        let placed = values.cols(cols, run, |g| {
             let Some(training) = &self.means else { return self.place(g, Side::Col) };
             let height = T::of(g.nrows() as f64);
             let cols = operator::col_sums(g)?.into_iter().map(|s| s / height).collect();
             self.place(&Centered::new(g, Means { cols, ..training.clone() }), Side::Col)
-        })
+        })?;
+        values.check_placed(placed.as_ref())?;
+        Ok(placed)
     }
 
     fn values(&self) -> NewValues<'_, T> {
@@ -89,7 +92,7 @@ impl<T: Scalar> KernelSvdModel<T> {
             data: &self.data,
             normalizer: self.normalizer.as_deref(),
             sampled_cols: self.sampled_cols.as_deref(),
-            blocks_suffice: self.svd.extension.is_some(),
+            blocks_suffice: self.svd.extension.as_ref().is_some_and(|e| !e.rows.is_empty()),
         }
     }
 
@@ -103,16 +106,16 @@ impl<T: Scalar> KernelSvdModel<T> {
             (None, Side::Row) => {
                 g.apply(scaled(self.svd.v.as_ref(), sigma, power - 1.0).as_ref(), out.as_mut())?;
             }
-            (None, Side::Col) => {
-                g.apply_transpose(scaled(self.svd.u.as_ref(), sigma, power - 1.0).as_ref(), out.as_mut())?;
-            }
             (Some(e), Side::Row) => {
                 let weights = scaled(e.row_weights.as_ref(), sigma, power);
                 Submatrix::new(g, None, Some(&e.cols)).apply(weights.as_ref(), out.as_mut())?;
             }
-            (Some(e), Side::Col) => {
+            (Some(e), Side::Col) if !e.rows.is_empty() => {
                 let weights = scaled(e.col_weights.as_ref(), sigma, power);
                 Submatrix::new(g, Some(&e.rows), None).apply_transpose(weights.as_ref(), out.as_mut())?;
+            }
+            (_, Side::Col) => {
+                g.apply_transpose(scaled(self.svd.u.as_ref(), sigma, power - 1.0).as_ref(), out.as_mut())?;
             }
         }
         Ok(out)

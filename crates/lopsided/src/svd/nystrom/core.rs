@@ -46,7 +46,10 @@ impl<T: Scalar> Core<T> {
         Ok(Svd { u, sigma: self.sigma(g), v, extension: Some(extension), report: named("nystrom") })
     }
 
-    /// Step 3 from the right extension: its basis Q, P = orth(G·Q), and the SVD of Pᵀ·G.
+    /// Step 3 from the right extension: its basis Q, G·Q = P·R, and the SVD of Pᵀ·G = W·Σ·Vᵀ; U = P·W.
+    ///
+    /// V·Σ = Gᵀ·U holds, so that columns are placed by U and Σ. G·V = U·Σ holds only as far as the triplets have converged; rows are
+    /// placed by U = G·(Q·R⁺·W), which holds for any.
     pub(super) fn polished(&self, g: &dyn Operator<T>) -> Result<Svd<T>> {
         let mut v = Mat::zeros(g.ncols(), self.small.sigma.len());
         Submatrix::new(g, Some(&self.rows), None).apply_transpose(self.weights().1.as_ref(), v.as_mut())?;
@@ -58,15 +61,18 @@ impl<T: Scalar> Core<T> {
         g.apply(right.as_ref(), image.as_mut())?;
         let scale = linalg::column_norms(image.as_ref()).into_iter().fold(0.0, f64::max);
         let zero = 4.0 * T::eps() * ((g.nrows() + g.ncols()) as f64).sqrt() * scale;
-        let left = basis(image, zero)?.0;
+        let (left, factor) = basis(image, zero)?;
         let mut rest = Mat::zeros(g.ncols(), left.ncols());
         g.apply_transpose(left.as_ref(), rest.as_mut())?;
         report.products += left.ncols() as u64;
-        let (right, small) = basis(rest, zero)?;
+        let (last, small) = basis(rest, zero)?;
         let small = linalg::thin_svd(small.as_ref()).ok_or_else(not_finite)?;
         let u = linalg::mul(left.as_ref(), small.v.as_ref());
-        let v = linalg::mul(right.as_ref(), small.u.as_ref());
-        Ok(Svd { u, sigma: small.sigma, v, extension: None, report })
+        let v = linalg::mul(last.as_ref(), small.u.as_ref());
+        let row_weights = linalg::mul(right.as_ref(), solved(factor.as_ref(), small.v.as_ref())?.as_ref());
+        let (rows, cols, col_weights) = (Vec::new(), (0..g.ncols()).collect(), Mat::zeros(0, small.sigma.len()));
+        let extension = Some(Extension { rows, cols, row_weights, col_weights });
+        Ok(Svd { u, sigma: small.sigma, v, extension, report })
     }
 
     /// Error of the extension on a patch, without extending it any further.
@@ -89,6 +95,17 @@ fn basis<T: Scalar>(y: Mat<T>, zero: f64) -> Result<(Mat<T>, Mat<T>)> {
     let nothing = Mat::zeros(y.nrows(), 0);
     let (q, _, r) = orthogonalize(nothing.as_ref(), y, zero)?;
     Ok((q, r))
+}
+
+/// r⁺·b for an r whose rows are independent.
+fn solved<T: Scalar>(r: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Mat<T>> {
+    let svd = linalg::thin_svd(r).ok_or_else(not_finite)?;
+    let mut turned = linalg::transpose_mul(svd.u.as_ref(), b);
+    for (i, &s) in svd.sigma.iter().enumerate() {
+        let inverse = if s > T::zero() { T::one() / s } else { T::zero() };
+        turned.as_mut().row_mut(i).iter_mut().for_each(|v| *v *= inverse);
+    }
+    Ok(linalg::mul(svd.v.as_ref(), turned.as_ref()))
 }
 
 /// Columns of length 1, and the same factors for what they were made from.
