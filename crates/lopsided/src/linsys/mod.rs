@@ -30,8 +30,8 @@ mod tests;
 pub use gate::SystemReport;
 pub use norm::largest_singular_value;
 pub use path::PenaltyPath;
-pub(crate) use problem::{centred, dots};
 use problem::{Found, Problem, add_scaled, scale, stored};
+pub(crate) use problem::{centred, dots};
 pub use spectral::Spectral;
 
 use crate::error::{Error, Result};

@@ -95,7 +95,7 @@ fn graph() -> Solve {
     let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
     Box::new(move |run| {
         let model = svd("sne").with_rank(4).fit(data, run).unwrap();
-        assert!(model.report().converged);
+        assert!(model.report().converged());
         Vec::new()
     })
 }
@@ -106,7 +106,7 @@ fn two_sided(solver: &'static str, operator: OperatorChoice) -> Solve {
     let data = Dataset::two_sided(all.as_ref().select(&rows), all.as_ref().select(&cols));
     Box::new(move |run| {
         let model = svd("rbf").with_rank(12).with_solver(solver).with_operator(operator).fit(data, run).unwrap();
-        assert!(model.report().converged);
+        assert!(model.report().converged());
         Vec::new()
     })
 }
@@ -115,7 +115,7 @@ fn one_sided() -> Solve {
     let (x, _) = clusters(700, 20, 12);
     Box::new(move |run| {
         let model = svd("sne").with_rank(12).fit(Dataset::new(x), run).unwrap();
-        assert!(model.report().converged);
+        assert!(model.report().converged());
         Vec::new()
     })
 }
