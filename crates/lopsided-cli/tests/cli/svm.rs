@@ -160,3 +160,20 @@ fn rows_without_class_are_left_out() {
     let fit = scratch.json("fit svm some.csv --target kind --kernel rbf --multi-class ovo --model m");
     assert_eq!((fit["classes"].as_array().unwrap().len(), fit["n_train"].as_u64()), (2, Some(60)), "{fit}");
 }
+
+/// Points on a line, a and b in turn: for a small ν the classes, shrunk towards their means, still meet; for a large one the
+/// means are 1 apart.
+#[test]
+fn a_margin_of_zero_is_said_with_what_helps_and_ends_with_1() {
+    let scratch = tables();
+    let row = |i: usize| format!("{},{}\n", i, if i.is_multiple_of(2) { "a" } else { "b" });
+    scratch.write("line.csv", format!("x,kind\n{}", (0..40).map(row).collect::<Vec<_>>().concat()));
+    let command = |nu: &str| format!("fit nu-svm line.csv --target kind --kernel linear --nu {nu} --model m --json");
+    let met = scratch.run(&command("0.1"));
+    assert_eq!(met.status.code(), Some(1), "{}", text(&met.stderr));
+    let report: serde_json::Value = serde_json::from_str(&text(&met.stdout)).unwrap();
+    let warning = report["warnings"].to_string();
+    assert!(warning.contains("the margin of nu 0.1 is 0") && warning.contains("a larger nu, up to 1"), "{report}");
+    assert_eq!(report["converged"], false);
+    assert!(scratch.run(&command("1")).status.success());
+}

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::svd::Run;
 use crate::verdict::Verdict;
 
-/// A margin of this share of the largest value of K·c is none.
-const VANISHED: f64 = 1e-10;
+/// A margin of this share of what K·c may be is none.
+const VANISHED: f64 = 1e-7;
 /// By how much the tolerance shrinks while the margin is within it.
 const SMALLER: f64 = 0.01;
 
@@ -66,12 +66,13 @@ impl NuSvm {
                 return Ok(SvmSolution { coefficients, bias: bias / margin, margin, steps, verdict: ended.verdict });
             }
             // Levels are known to the tolerance, so a smaller margin may be none; it counts once the tolerance is below it.
-            let size = search.residual.iter().map(|r| r.abs()).fold(0.0, f64::max);
-            if rules.tol <= VANISHED * size || size == 0.0 || !ended.verdict.converged() {
-                let verdict = Verdict::measured(f64::INFINITY, self.tol);
+            let least = VANISHED * search.size();
+            if rules.tol <= least || !ended.verdict.converged() {
+                let left = if ended.verdict.converged() { f64::INFINITY } else { ended.verdict.left() };
+                let verdict = Verdict::measured(left, self.tol.min(rules.tol));
                 return Ok(SvmSolution { coefficients: search.c, bias, margin: 0.0, steps, verdict });
             }
-            rules.tol = (SMALLER * rules.tol).max(VANISHED * size);
+            rules.tol = (SMALLER * rules.tol).max(least);
         }
     }
 

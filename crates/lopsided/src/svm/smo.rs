@@ -89,6 +89,12 @@ impl<'a> Search<'a> {
         self
     }
 
+    /// What no value of K·c exceeds for a positive K.
+    pub(super) fn size(&self) -> f64 {
+        let largest = self.diagonal.iter().map(|k| k.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        largest * self.c.iter().map(|c| c.abs()).sum::<f64>()
+    }
+
     /// Number of groups.
     pub(super) fn groups(&self) -> u8 {
         self.group.iter().copied().max().unwrap_or(0) + 1

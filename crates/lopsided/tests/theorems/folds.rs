@@ -76,10 +76,10 @@ fn cases() -> Vec<Case> {
         Case::new("kernel-svd", "graph", "sne").trying("rank", &["2", "4"]),
         Case::new("kernel-svd", "graph", "rbf").by(|svd| svd.with_solver("nystrom")).trying("rank", &["2", "4"]),
         Case::new("kernel-svd", "matrix", "precomputed"),
-        Case::new("ask-ls", "pairs", "sne").trying("merge", &["stack", "average"]),
+        Case::new("ask-ls", "pairs", "sne").trying("merge", &["average", "stack"]),
         Case::new("ls-svm", "pairs", "sne"),
     ];
-    let merges: &[&str] = &["stack", "average", "source", "target"];
+    let merges: &[&str] = &["target", "source", "average", "stack"];
     for (input, kernel) in [("table", "sne"), ("table", "rbf"), ("graph", "sne"), ("matrix", "precomputed")] {
         let rule = |svd: KernelSvd| svd.with_gamma(Gamma::Median);
         all.push(Case::new("ask-ls", input, kernel).trying("merge", merges).by(rule));
@@ -164,29 +164,19 @@ fn explicit(case: &Case, data: &Dataset<f64>, point: &Point, fold: &[usize], run
 fn compare(case: &Case, data: &Dataset<f64>, tol: f64, seed: u64) -> Result<(), TestCaseError> {
     let run = Run { seed, ..Run::default() };
     let (points, folds) = (case.points(), dealt(data.y.as_ref().unwrap()));
-    let found = case.build().validate(data, &points, &folds, &run);
-    for (at, point) in points.iter().enumerate() {
-        for (f, fold) in folds.iter().enumerate() {
-            let expected = explicit(case, data, point, fold, &run);
-            match (&found, expected) {
-                (Ok(found), Ok(expected)) => {
-                    let gap = (found[at][f] - expected).abs();
-                    let (name, found) = (case.name(), found[at][f]);
-                    prop_assert!(gap <= tol * expected.abs().max(1.0), "{name}, {point:?}: {found}, alone {expected}");
-                }
-                (Err(_), Err(_)) => return Ok(()),
-                (found, expected) => {
-                    prop_assert!(found.is_ok() || points.len() > 1, "{}: {:?} {:?}", case.name(), found, expected);
-                    prop_assert!(expected.is_err() || found.is_ok(), "{}: {:?}", case.name(), found);
-                }
-            }
+    let found = case.build().validate(data, &points, &folds, &run).unwrap();
+    for (point, found) in points.iter().zip(found) {
+        for (fold, found) in folds.iter().zip(found) {
+            let expected = explicit(case, data, point, fold, &run).unwrap();
+            let gap = (found - expected).abs();
+            prop_assert!(gap <= tol * expected.max(1.0), "{}, {point:?}: {found}, alone {expected}", case.name());
         }
     }
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3))]
+    #![proptest_config(ProptestConfig::with_cases(2))]
 
     #[test]
     fn cross_validation_is_a_fit_on_the_rest(n in 45usize..60, seed: u64) {
@@ -237,20 +227,18 @@ fn drawn(seed: u64) -> Target {
 fn random_labels_are_guessed_by_chance() {
     let first = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     for case in cases() {
-        // The last point of a grid has the largest penalty, which learns the most by heart; the first merge is stacking.
-        let points = case.points();
-        let points = [points[0].clone(), points[points.len() - 1].clone()];
-        let mut right = [[0.0; FOLDS]; 2];
+        // The last point of a grid has the largest penalty, which learns the most by heart, and stacking.
+        let last = case.points().pop().unwrap();
+        let mut right = [0.0; FOLDS];
         for repeat in 0..REPEATS as u64 {
             let seed = first.wrapping_add(repeat);
             let y = drawn(seed);
             let (folds, data) = (dealt(&y), Dataset { y: Some(y), ..samples(case.input, SAMPLES, seed) });
-            let found = case.build().validate(&data, &points, &folds, &Run { seed, ..Run::default() }).unwrap();
-            for (right, found) in right.iter_mut().zip(found) {
-                right.iter_mut().zip(found).for_each(|(right, score)| *right += score * HELD as f64);
-            }
+            let run = Run { seed, ..Run::default() };
+            let found = case.build().validate(&data, std::slice::from_ref(&last), &folds, &run).unwrap();
+            right.iter_mut().zip(&found[0]).for_each(|(right, score)| *right += score * HELD as f64);
         }
-        for share in right.concat().iter().map(|right| right / (REPEATS * HELD) as f64) {
+        for share in right.iter().map(|right| right / (REPEATS * HELD) as f64) {
             let chance = 1.0 / CLASSES as f64;
             assert!((share - chance).abs() < BOUND, "{} with the seed {first}: {share}", case.name());
         }

@@ -147,7 +147,7 @@ fn an_infeasible_nu_is_refused_with_the_range() {
     assert!(found.margin == 0.0 && !found.verdict.converged(), "{found:?}");
 }
 
-/// Points on a line, of which those of both classes lie between each other, in no order.
+/// A linear kernel of points of two classes that lie among each other.
 fn mixed(n: usize, seed: u64) -> (Mat<f64>, Vec<f64>) {
     let x = lopsided::synth::gaussian::<f64>(n, 2, seed);
     let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();

@@ -17,13 +17,17 @@ use crate::error::Result;
 use crate::linalg;
 use crate::linsys::{self, CoupledSolution, CoupledSystem, PenaltyPath, SystemReport};
 use crate::operator::{DenseOperator, Means, Operator, Submatrix, materialize};
+use crate::random;
 use crate::svd::Run;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-/// Condition number up to which a system is solved together with others: with all digits but so many.
-const CONDITION: f64 = 1e8;
+/// Condition number up to which systems are solved together: below what counts as singular, so that none of them is.
+const CONDITION: f64 = 0.1 * linsys::SINGULAR;
+/// Random right-hand sides that condition numbers are estimated by, and the stream of these.
+const PROBES: usize = 2;
+const STREAM: u64 = 74;
 /// Steps of the power iteration that estimates a norm.
 const POWERS: usize = 4;
 
@@ -46,11 +50,8 @@ pub(super) fn stacked(
     }
     let block = Submatrix::new(task.k, Some(task.train), Some(task.train));
     let whole = if task.train.len() <= linsys::DENSE { Decomposed::new(&block)? } else { None };
-    let one = |system: &CoupledSystem| {
-        run.watch.check()?;
-        Ok(whole.as_ref().and_then(|whole| whole.stacked(1.0 / system.penalty, task, parts)))
-    };
-    systems.iter().map(one).collect()
+    let Some(whole) = whole else { return Ok(vec![None; systems.len()]) };
+    systems.iter().map(|system| whole.stacked(system, task, parts, run)).collect()
 }
 
 /// A path of penalties for each part; `None` unless Krylov spaces suffice for the largest penalty of the first.
@@ -62,13 +63,21 @@ fn by_paths(
 ) -> Result<Option<Vec<Option<Stacked>>>> {
     let hardest = systems.iter().max_by(|a, b| a.penalty.total_cmp(&b.penalty));
     let (Some(hardest), Some(first)) = (hardest, parts.first()) else { return Ok(None) };
-    if without(task, first, |path, _| Ok(path.solve(hardest, run)?.report.route))? != "krylov" {
+    let route = |k: &dyn Operator<f64>, y: MatRef<'_, f64>| {
+        Ok(PenaltyPath::new(k, y, false)?.solve(hardest, run)?.report.route)
+    };
+    if without(task, first, |k, y, _| route(k, y))? != "krylov" {
         return Ok(None);
     }
     let (samples, classes) = (task.k.nrows(), task.y.ncols());
     let empty = Stacked { held: Scores::zeros(task.train.len(), classes), mean: Functions::zeros(samples, classes) };
     let mut out = vec![Some(empty); systems.len()];
-    let one = |part: &Vec<usize>| without(task, part, |path, nodes| solved(task, part, systems, path, nodes, run));
+    let one = |part: &Vec<usize>| {
+        without(task, part, |k, y, nodes| {
+            let mut path = PenaltyPath::new(k, y, false)?;
+            scored(task, part, systems, nodes, |system| path.solve(system, run))
+        })
+    };
     for some in parts.chunks(if task.is_light() { rayon::current_num_threads() } else { 1 }) {
         let found: Vec<Vec<Option<(Functions, Scores)>>> = some.par_iter().map(one).collect::<Result<_>>()?;
         for (part, found) in some.iter().zip(found) {
@@ -78,29 +87,28 @@ fn by_paths(
     Ok(Some(out))
 }
 
-/// What `f` makes of the path of all samples but those of a part, and their places in K.
+/// What `f` makes of K and the targets of all samples but those of a part, and of their places in K.
 fn without<R>(
     task: &Task<'_>,
     part: &[usize],
-    f: impl FnOnce(&mut PenaltyPath<'_>, &[usize]) -> Result<R>,
+    f: impl FnOnce(&dyn Operator<f64>, MatRef<'_, f64>, &[usize]) -> Result<R>,
 ) -> Result<R> {
     let rest = complement(part, task.train.len());
     let nodes = task.nodes(&rest);
-    let block = Submatrix::new(task.k, Some(&nodes), Some(&nodes));
-    f(&mut PenaltyPath::new(&block, rows_of(task.y, &rest).as_ref(), false)?, &nodes)
+    f(&Submatrix::new(task.k, Some(&nodes), Some(&nodes)), rows_of(task.y, &rest).as_ref(), &nodes)
 }
 
-/// The functions of every system learned without a part, and their scores on it; `None` for those that are not simply solved.
-fn solved(
+/// The functions of every system learned from some samples, and their scores on a part; `None` for those that are not simply
+/// solved.
+fn scored(
     task: &Task<'_>,
     part: &[usize],
     systems: &[CoupledSystem],
-    path: &mut PenaltyPath<'_>,
     nodes: &[usize],
-    run: &Run,
+    mut solve: impl FnMut(&CoupledSystem) -> Result<CoupledSolution>,
 ) -> Result<Vec<Option<(Functions, Scores)>>> {
     let mut one = |system: &CoupledSystem| {
-        let solved = path.solve(system, run)?;
+        let solved = solve(system)?;
         let simple = solved.report.warnings.is_empty() && solved.report.converged();
         Ok(simple.then(|| Functions::padded(&solved, nodes, task.k.nrows())))
     };
@@ -141,27 +149,79 @@ impl Decomposed {
         Ok(found.map(|svd| Decomposed { u: svd.u, sigma: svd.sigma, v: svd.v, means }))
     }
 
-    fn stacked(&self, g: f64, task: &Task<'_>, parts: &[Vec<usize>]) -> Option<Stacked> {
-        let y = task.y;
-        let smallest = self.sigma.iter().map(|s| (g - s).abs()).fold(g, f64::min);
-        let condition = (g + self.sigma.first()?) / smallest;
-        let (a, b) = self.solve(g, y, y);
-        let one = |part: &Vec<usize>| self.left(g, part, (&a, &b), condition);
-        let found: Vec<(Mat<f64>, Mat<f64>)> = parts.par_iter().map(one).collect::<Option<_>>()?;
+    /// The systems without a part that are so near singular ones that they have to be looked at are solved alone; `None` where
+    /// one of them is singular.
+    fn stacked(
+        &self,
+        system: &CoupledSystem,
+        task: &Task<'_>,
+        parts: &[Vec<usize>],
+        run: &Run,
+    ) -> Result<Option<Stacked>> {
+        let (g, y, share) = (1.0 / system.penalty, task.y, 1.0 / parts.len() as f64);
+        let found = self.without_each(g, y, parts);
+        let mut alone: Vec<&Vec<usize>> = Vec::new();
         let mut left = Scores::zeros(y.nrows(), y.ncols());
-        parts.iter().zip(found).for_each(|(part, (source, target))| left.set(part, &Scores { source, target }));
-        let share = faer::Scale(1.0 / parts.len() as f64);
-        let (p, q) = (y - &left.source * share, y - &left.target * share);
+        for ((part, condition), found) in parts.iter().zip(self.conditions(g, parts, &found)).zip(&found) {
+            match found {
+                Some(found) if condition < CONDITION => left.set(part, &found.leading(y.ncols())),
+                _ => alone.push(part),
+            }
+        }
+        let together = faer::Scale((parts.len() - alone.len()) as f64 * share);
+        let (p, q) =
+            (y * together - &left.source * faer::Scale(share), y * together - &left.target * faer::Scale(share));
+        let mean = Functions::padded(&self.solution(g, &p, &q), task.train, task.k.nrows());
+        let mut out = Some(Stacked { held: Scores { source: y - left.source, target: y - left.target }, mean });
+        for part in alone {
+            let systems = std::slice::from_ref(system);
+            let found = without(task, part, |k, y, nodes| {
+                scored(task, part, systems, nodes, |system| system.solve(k, y, run))
+            })?;
+            found.into_iter().for_each(|found| add(&mut out, part, found, share));
+        }
+        Ok(out)
+    }
+
+    /// e_S of the targets and, beside them, of random right-hand sides, for every part.
+    fn without_each(&self, g: f64, y: MatRef<'_, f64>, parts: &[Vec<usize>]) -> Vec<Option<Scores>> {
+        let (p, q) = (beside(y, probes(y.nrows(), 0).as_ref()), beside(y, probes(y.nrows(), 1).as_ref()));
+        let both = self.solve(g, p.as_ref(), q.as_ref());
+        parts.par_iter().map(|part| self.left(g, part, &both)).collect()
+    }
+
+    /// About the condition numbers of the systems without a part, by what each makes of random right-hand sides, whose share
+    /// along the direction that grows most is about 1/√(2n).
+    fn conditions(&self, g: f64, parts: &[Vec<usize>], left: &[Option<Scores>]) -> Vec<f64> {
+        let n = self.u.nrows();
+        let without = |side: u64, of: fn(&Scores) -> &Mat<f64>| {
+            let probes = probes(n, side);
+            let mut out = Mat::from_fn(n, PROBES * parts.len(), |i, j| probes[(i, j % PROBES)]);
+            for (at, (part, left)) in parts.iter().zip(left).enumerate() {
+                let Some(left) = left.as_ref().map(of) else { continue };
+                for (i, &row) in part.iter().enumerate() {
+                    (0..PROBES).for_each(|j| out[(row, PROBES * at + j)] -= left[(i, left.ncols() - PROBES + j)]);
+                }
+            }
+            out
+        };
+        let (a, b) = self.solve(g, without(0, |s| &s.source).as_ref(), without(1, |s| &s.target).as_ref());
+        let both = linalg::column_norms(a.as_ref()).into_iter().zip(linalg::column_norms(b.as_ref()));
+        let lengths: Vec<f64> = both.map(|(a, b)| a.hypot(b)).collect();
+        let norm = g + self.sigma.first().copied().unwrap_or(0.0);
+        lengths.chunks(PROBES).map(|some| norm * some.iter().copied().fold(0.0, f64::max)).collect()
+    }
+
+    /// Coefficients and biases for a right-hand side.
+    fn solution(&self, g: f64, p: &Mat<f64>, q: &Mat<f64>) -> CoupledSolution {
         let (a, b) = self.solve(g, p.as_ref(), q.as_ref());
         let bias = |rhs: &Mat<f64>, weights: &Mat<f64>, means: &[f64]| -> Vec<f64> {
             let mean = |c: usize| rhs.col(c).iter().sum::<f64>() / rhs.nrows() as f64;
             let shift = |c: usize| weights.col(c).iter().zip(means).map(|(w, m)| w * m).sum::<f64>();
             (0..rhs.ncols()).map(|c| mean(c) - shift(c)).collect()
         };
-        let (bias_source, bias_target) = (bias(&p, &b, &self.means.cols), bias(&q, &a, &self.means.rows));
-        let mean = CoupledSolution { a, b, bias_source, bias_target, report: SystemReport::default() };
-        let held = Scores { source: y - &left.source, target: y - &left.target };
-        Some(Stacked { held, mean: Functions::padded(&mean, task.train, task.k.nrows()) })
+        let (bias_source, bias_target) = (bias(p, &b, &self.means.cols), bias(q, &a, &self.means.rows));
+        CoupledSolution { a, b, bias_source, bias_target, report: SystemReport::default() }
     }
 
     /// C·\[p; q\].
@@ -181,24 +241,18 @@ impl Decomposed {
         (g - self.sigma[k]) * (g + self.sigma[k])
     }
 
-    /// e_S, source and target; `None` where the system without S is near a singular one.
-    fn left(
-        &self,
-        g: f64,
-        part: &[usize],
-        (a, b): (&Mat<f64>, &Mat<f64>),
-        condition: f64,
-    ) -> Option<(Mat<f64>, Mat<f64>)> {
-        let (s, classes) = (part.len(), a.ncols());
+    /// e_S; `None` where C_SS is too near a singular matrix to solve with.
+    fn left(&self, g: f64, part: &[usize], (a, b): &(Mat<f64>, Mat<f64>)) -> Option<Scores> {
+        let (s, columns) = (part.len(), a.ncols());
         let inverse = self.inverse(g, part);
         let factor = inverse.partial_piv_lu();
-        let growth = powers(2 * s, |v| factor.solve(v)) * powers(2 * s, |v| &inverse * v);
-        if !(condition * growth < CONDITION) {
+        let condition = powers(2 * s, |v| factor.solve(v)) * powers(2 * s, |v| &inverse * v);
+        if condition.is_nan() || condition > CONDITION {
             return None;
         }
-        let both = Mat::from_fn(2 * s, classes, |i, c| if i < s { a[(part[i], c)] } else { b[(part[i - s], c)] });
+        let both = Mat::from_fn(2 * s, columns, |i, c| if i < s { a[(part[i], c)] } else { b[(part[i - s], c)] });
         let left = factor.solve(&both);
-        Some((left.subrows(0, s).to_owned(), left.subrows(s, s).to_owned()))
+        Some(Scores { source: left.subrows(0, s).to_owned(), target: left.subrows(s, s).to_owned() })
     }
 
     /// C_SS: U_S·(g/(g² − σ²))·U_Sᵀ − 1/(g·n) and so on.
@@ -220,6 +274,25 @@ impl Decomposed {
     }
 }
 
+impl Scores {
+    /// Those of the first classes.
+    fn leading(&self, classes: usize) -> Scores {
+        let of = |m: &Mat<f64>| m.subcols(0, classes).to_owned();
+        Scores { source: of(&self.source), target: of(&self.target) }
+    }
+}
+
+/// One half of random right-hand sides with entries of size 1: the whole has the length √(2n).
+fn probes(n: usize, side: u64) -> Mat<f64> {
+    random::gaussian(n, PROBES, &mut random::generator(side, STREAM))
+}
+
+/// \[left, right\].
+fn beside(left: MatRef<'_, f64>, right: MatRef<'_, f64>) -> Mat<f64> {
+    let at = left.ncols();
+    Mat::from_fn(left.nrows(), at + right.ncols(), |i, j| if j < at { left[(i, j)] } else { right[(i, j - at)] })
+}
+
 /// The norm of a symmetric matrix from a few products, from below.
 fn powers(size: usize, apply: impl Fn(&Mat<f64>) -> Mat<f64>) -> f64 {
     let mut v = Mat::from_fn(size, 1, |i, _| 1.0 + 0.5 * (i as f64).sin());
@@ -230,4 +303,64 @@ fn powers(size: usize, apply: impl Fn(&Mat<f64>) -> Mat<f64>) -> f64 {
         growth = v.norm_l2();
     }
     growth
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimators::Answer;
+    use crate::synth;
+    use proptest::prelude::*;
+
+    fn problem(n: usize, seed: u64) -> (DenseOperator<'static, f64>, Mat<f64>, Vec<usize>, Vec<Vec<usize>>) {
+        let k = synth::gaussian::<f64>(n, n, seed) * faer::Scale(1.0 / (n as f64).sqrt());
+        let parts = (0..5).map(|f| (f..n).step_by(5).collect()).collect();
+        (DenseOperator::Owned(k), synth::gaussian::<f64>(n, 2, seed ^ 1), (0..n).collect(), parts)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn a_part_that_leaves_a_singular_system_is_noticed(n in 12usize..40, at in 0usize..5, seed: u64) {
+            let (k, y, train, parts) = problem(n, seed);
+            let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values };
+            let rest = complement(&parts[at], n);
+            let block = Decomposed::new(&Submatrix::new(&k, Some(&rest), Some(&rest))).unwrap().unwrap();
+            let system = CoupledSystem { penalty: block.sigma[1].recip(), ..CoupledSystem::default() };
+            let whole = Decomposed::new(&k).unwrap().unwrap();
+            prop_assert!(whole.stacked(&system, &task, &parts, &Run::default()).unwrap().is_none());
+        }
+
+        #[test]
+        fn one_decomposition_gives_what_is_learned_without_each_part(n in 12usize..40, penalty in 0.05..20.0f64, seed: u64) {
+            let (k, y, train, parts) = problem(n, seed);
+            let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values };
+            let mut expected = Stacked { held: Scores::zeros(n, 2), mean: Functions::zeros(n, 2) };
+            let mut conditions = Vec::new();
+            for part in &parts {
+                let rest = complement(part, n);
+                let block = Submatrix::new(&k, Some(&rest), Some(&rest));
+                let system = CoupledSystem { penalty, route: crate::linsys::Route::Svd, ..CoupledSystem::default() };
+                let solved = system.solve(&block, rows_of(y.as_ref(), &rest).as_ref(), &Run::default()).unwrap();
+                prop_assume!(solved.report.condition < 1e4);
+                conditions.push(solved.report.condition);
+                let functions = Functions::padded(&solved, &rest, n);
+                expected.held.set(part, &functions.scores_within(&k, part).unwrap());
+                expected.mean.add(&functions, 0.2);
+            }
+            let system = CoupledSystem { penalty, ..CoupledSystem::default() };
+            let whole = Decomposed::new(&k).unwrap().unwrap();
+            let found = whole.stacked(&system, &task, &parts, &Run::default()).unwrap().unwrap();
+            let left = whole.without_each(1.0 / penalty, y.as_ref(), &parts);
+            for (estimate, exact) in whole.conditions(1.0 / penalty, &parts, &left).into_iter().zip(&conditions) {
+                prop_assert!(estimate > 1e-3 * exact && estimate < 30.0 * exact * (n as f64).sqrt(), "{estimate}, in truth {exact}");
+            }
+            let near = |a: &Mat<f64>, b: &Mat<f64>| (a - b).norm_max() < 1e-9 * (1.0 + b.norm_max());
+            prop_assert!(near(&found.held.source, &expected.held.source) && near(&found.held.target, &expected.held.target));
+            prop_assert!(near(&found.mean.source, &expected.mean.source) && near(&found.mean.target, &expected.mean.target));
+            let bias = |f: &Functions| Mat::from_fn(2, 2, |i, j| [&f.bias_source, &f.bias_target][i][j]);
+            prop_assert!(near(&bias(&found.mean), &bias(&expected.mean)));
+        }
+    }
 }

@@ -166,12 +166,12 @@ impl<T: Scalar> Group<'_, T> {
                 which.into_iter().zip(found).for_each(|(at, found)| out[at] = found);
             }
         }
-        let alone = |(at, found): (usize, Option<Learned>)| match found {
-            Some(found) => Ok(found),
-            None => {
-                let (functions, merger, _) = self.machines[at].learn(task, Some(target), self.run)?;
-                Ok((functions, merger))
+        let alone = |(at, found): (usize, Option<Learned>)| {
+            if let Some(found) = found {
+                return Ok(found);
             }
+            let (functions, merger, _) = self.machines[at].learn(task, Some(target), self.run)?;
+            Ok((functions, merger))
         };
         out.into_iter().enumerate().map(alone).collect()
     }

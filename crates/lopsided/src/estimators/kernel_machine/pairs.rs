@@ -122,7 +122,7 @@ impl Svm {
         let left = found.solution.verdict.left();
         match self.kind {
             _ if found.solution.verdict.converged() => None,
-            SvmKind::Nu(nu) if found.solution.margin == 0.0 => {
+            SvmKind::Nu(nu) if left.is_infinite() => {
                 let most = NuSvm::most(&found.part);
                 let advice = if nu < most { format!("a larger nu, up to {most}, or ") } else { String::new() };
                 Some(format!(
