@@ -201,9 +201,10 @@ impl AskLs {
         check_square(&k)?;
         let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
         let (functions, merger, report) = self.learn(&task, data.y.as_ref(), run)?;
-        let normalizer = built.normalizer.clone();
+        let (normalizer, notes) = (built.normalizer.clone(), built.notes.clone());
         drop(built);
-        let report = self.report(&spec, train.len(), report);
+        let mut report = self.report(&spec, train.len(), report);
+        report.warnings.extend(notes);
         let name = if self.symmetrize.is_some() { "ls-svm" } else { "ask-ls" }.into();
         Ok(AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer: known.answer, report })
     }
