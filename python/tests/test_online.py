@@ -65,7 +65,8 @@ def test_regret_is_below_its_bound_and_grows_slowly():
     curve = learner.regret(curve=True)
     assert [point["trials"] for point in curve] == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 200]
     assert curve[-1] == pytest.approx(learner.regret(), rel=1e-6, abs=1e-9)  # the search starts elsewhere
-    assert set(curve[-1]) == {"trials", "loss", "comparator", "gap", "regret", "bound"}
+    assert set(curve[-1]) == {"trials", "loss", "comparator", "gap", "regret", "bound", "bound_note"}
+    assert all(point["bound_note"] is None for point in curve)
     assert all(point["regret"] <= point["bound"] for point in curve)
     assert curve[-1]["loss"] == learner.cumulative_loss_
 

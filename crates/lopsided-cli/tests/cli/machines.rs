@@ -60,7 +60,7 @@ fn labels_of_a_numpy_vector_are_those_of_a_table() {
     scratch.write("values.npy", vector(&values));
     let pairs = |values: &[f64]| {
         let known = values.iter().enumerate().filter(|(_, v)| !v.is_nan());
-        format!("id,label\n{}", known.map(|(i, v)| format!("{i},{v}\n")).collect::<String>())
+        format!("id,label\n{}\n", known.map(|(i, v)| format!("{i},{v}")).collect::<Vec<_>>().join("\n"))
     };
     scratch.write("kinds-pairs.csv", pairs(&kinds));
     scratch.write("values-pairs.csv", pairs(&values));

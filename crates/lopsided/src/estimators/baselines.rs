@@ -157,7 +157,9 @@ impl Hope {
     pub fn fit<T: Scalar>(&self, adjacency: &Csr<T>, run: &Run) -> Result<Features<T>> {
         let katz = Katz::new(adjacency.clone(), self.beta)?;
         let solver = svd::solver::<T>(&self.solver.name, &self.solver.params)?;
-        Ok(Features::two_sided(solver.solve(&katz, self.rank, run)?, Scaling::Sqrt))
+        let mut svd = solver.solve(&katz, self.rank, run)?;
+        svd.report.notes.extend(katz.notes().iter().cloned());
+        Ok(Features::two_sided(svd, Scaling::Sqrt))
     }
 }
 

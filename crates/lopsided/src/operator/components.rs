@@ -29,25 +29,22 @@ impl Components {
             path.push((root, 0));
             while let Some((node, next)) = path.pop() {
                 let (cols, values) = a.row(node);
-                match (next..cols.len()).find(|&at| values[at] != T::zero()) {
-                    Some(at) => {
-                        path.push((node, at + 1));
-                        let target = cols[at] as usize;
-                        if search.met[target] == UNSEEN {
-                            search.meet(target);
-                            path.push((target, 0));
-                        } else if found.owners[target].0 == UNSEEN {
-                            search.low[node] = search.low[node].min(search.met[target]);
-                        }
+                if let Some(at) = (next..cols.len()).find(|&at| values[at] != T::zero()) {
+                    path.push((node, at + 1));
+                    let target = cols[at] as usize;
+                    if search.met[target] == UNSEEN {
+                        search.meet(target);
+                        path.push((target, 0));
+                    } else if found.owners[target].0 == UNSEEN {
+                        search.low[node] = search.low[node].min(search.met[target]);
                     }
-                    None => {
-                        if search.low[node] == search.met[node] {
-                            found.close(&mut search.open, node);
-                        }
-                        if let Some(&(parent, _)) = path.last() {
-                            search.low[parent] = search.low[parent].min(search.low[node]);
-                        }
-                    }
+                    continue;
+                }
+                if search.low[node] == search.met[node] {
+                    found.close(&mut search.open, node);
+                }
+                if let Some(&(parent, _)) = path.last() {
+                    search.low[parent] = search.low[parent].min(search.low[node]);
                 }
             }
         }

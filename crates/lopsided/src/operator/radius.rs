@@ -246,11 +246,10 @@ mod tests {
             let links = random_links(n, (density * f64::from(n)) as usize, seed);
             let found = radius(n as usize, &links);
             if found.upper > 0.0 {
-                // Eigenvalues of a defective matrix are off by far more than its rounding; a cycle in each of two components
-                // that reach each other is enough for that, so each is compared with the one the bounds belong to.
-                prop_assert!(found.is_settled());
+                prop_assert!(found.is_settled(), "{:?}", found);
+                // Dense eigenvalues of a matrix that is far from normal are the less exact of the two.
                 let expected = dense(n as usize, &links);
-                prop_assert!((found.value() - expected).abs() <= 1e-6 * expected, "{:?}, {}", found, expected);
+                prop_assert!((found.value() - expected).abs() <= 1e-9 * expected, "{:?}, {}", found, expected);
             } else {
                 prop_assert!(dense(n as usize, &links) < 1e-3);
             }

@@ -206,9 +206,10 @@ impl AskLs {
         let chosen = penalty::choose(self, &task, data.y.as_ref(), run)?;
         let machine = self.clone().with_penalty(chosen.penalty);
         let (functions, merger, report) = machine.learn(&task, data.y.as_ref(), run)?;
-        let normalizer = built.normalizer.clone();
+        let (normalizer, notes) = (built.normalizer.clone(), built.notes.clone());
         drop(built);
-        let report = machine.report(&spec, train.len(), report, &chosen);
+        let mut report = machine.report(&spec, train.len(), report, &chosen);
+        report.warnings.extend(notes);
         let name = if self.symmetrize.is_some() { "ls-svm" } else { "ask-ls" }.into();
         Ok(AskLsModel { name, kernel: spec, normalizer, data, train, functions, merger, answer: known.answer, report })
     }

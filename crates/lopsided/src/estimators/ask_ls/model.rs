@@ -56,6 +56,7 @@ impl<T: Scalar> AskLsModel<T> {
         }
         if self.merger.merge != Merge::Source {
             values.cols(cols, run, |g| Widened(g).apply_transpose(coefficients.target.as_ref(), target.as_mut()))?;
+            values.check_placed(target.as_ref())?;
         }
         Ok(coefficients.with_biases(source, target))
     }
