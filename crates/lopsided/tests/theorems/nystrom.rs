@@ -298,7 +298,7 @@ fn polished_models_place_training_samples_on_themselves_and_survive_a_file() {
             let estimator =
                 estimator.with_rank(4).with_solver("nystrom").with_center(center).with_scaling(Scaling::Sqrt);
             let model = estimator.fit(Dataset::two_sided(pick(&x), pick(&z)), &run(1)).unwrap();
-            assert!(!model.report().converged && model.report().residual() > 1e-3, "{name}: {:?}", model.report());
+            assert!(!model.report().converged() && model.report().residual() > 1e-3, "{name}: {:?}", model.report());
             model.save(&dir.path().join("m")).unwrap();
             let model = KernelSvdModel::<f64>::load(&dir.path().join("m")).unwrap();
             let rows = model.project_rows(pick(&x).as_ref(), &run(0)).unwrap() - model.embedding(Side::Row);
