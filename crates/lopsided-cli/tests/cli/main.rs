@@ -62,6 +62,13 @@ impl Scratch {
         text(&output.stdout)
     }
 
+    /// Stdout of a run that ends, whether it reaches its tolerance or not: landmarks alone need not.
+    fn rough(&self, words: &str) -> String {
+        let output = self.run(words);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{words}\n{}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
     /// The JSON object of a run that must succeed.
     fn json(&self, words: &str) -> serde_json::Value {
         let out = self.ok(&format!("{words} --json"));

@@ -39,7 +39,7 @@ fn every_usable_set_is_in_the_table_and_the_others_are_named() {
     assert_eq!((&set["name"], &set["nodes"], &set["classes"]), (&"cyclic".into(), &150.into(), &3.into()));
     let methods = set["methods"].as_array().unwrap();
     let names: Vec<_> = methods.iter().map(|m| m["method"].as_str().unwrap()).collect();
-    assert_eq!(names, ["PCA", "KPCA", "SVD", "KSVD RBF", "KSVD SNE", "HOPE"]);
+    assert_eq!(names, ["PCA", "KPCA", "SVD", "KSVD RBF", "KSVD SNE", "HOPE", "Katz", "PageRank"]);
     for method in methods {
         assert_eq!(method["tuned"]["choices"].as_array().unwrap().len(), 2);
         assert_eq!(method["reconstruction"][0].as_array().unwrap().len(), 3);

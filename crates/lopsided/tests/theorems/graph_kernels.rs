@@ -40,9 +40,16 @@ fn dense(data: &Dataset<f64>) -> Mat<f64> {
     p.to_dense()
 }
 
-/// Largest absolute eigenvalue.
+/// Largest absolute eigenvalue: that of the strongly connected part where it is largest. Of the whole matrix, whose eigenvalues may
+/// be defective, a dense solver finds half of the digits at best.
 fn radius(a: &Mat<f64>) -> f64 {
-    a.eigenvalues().unwrap().iter().map(|v| v.norm()).fold(0.0, f64::max)
+    let (n, d) = (a.nrows(), distances(&a.transpose().to_owned()));
+    let of_part = |i: usize| {
+        let part: Vec<usize> = (0..n).filter(|&j| d[(i, j)].is_finite() && d[(j, i)].is_finite()).collect();
+        let block = Mat::from_fn(part.len(), part.len(), |k, l| a[(part[k], part[l])]);
+        block.eigenvalues().unwrap().iter().map(|v| v.norm()).fold(0.0, f64::max)
+    };
+    (0..n).map(of_part).fold(0.0, f64::max)
 }
 
 /// Floyd and Warshall.
@@ -125,7 +132,7 @@ fn katz_on_public_graphs_is_at_its_share_of_the_spectral_radius() {
         let data = Dataset::<f64>::from_graph(&graph, &rule).unwrap();
         let Samples::Sparse(a) = data.x else { panic!("the matrix of a graph is sparse") };
         let beta = Katz::relative(a.clone(), 0.9).unwrap().beta();
-        // ‖A^k·1‖^(1/k) tends to the radius from above like 1 + c/k; two values of k cancel c.
+        // ‖A^k·1‖ grows like radius^k·k^p, with p > 0 where parts of the same radius follow one another.
         let growth = |steps: usize| {
             let (mut v, mut log) = (Mat::from_fn(a.nrows(), 1, |_, _| 1.0), 0.0);
             for _ in 0..steps {
@@ -139,8 +146,9 @@ fn katz_on_public_graphs_is_at_its_share_of_the_spectral_radius() {
             }
             log
         };
-        let radius = ((growth(2400) - growth(1200)) / 1200.0).exp();
-        assert!((beta * radius / 0.9 - 1.0).abs() < 1e-6, "{name}: {beta} for the radius {radius}");
+        let (long, short) = (growth(2400) - growth(1200), growth(1200) - growth(600));
+        let radius = ((long - short) / 600.0).exp();
+        assert!((beta * radius / 0.9 - 1.0).abs() < 1e-4, "{name}: {beta} for the radius {radius}");
     }
 }
 

@@ -65,7 +65,8 @@ impl<'a, T: Scalar> Normal<'a, T> {
             Ok(())
         })?;
         let image = linalg::mul(linalg::mirrored(gram.as_ref()).as_ref(), self.a.as_ref());
-        let system = linalg::transpose_mul(self.a.as_ref(), image.as_ref());
+        // Rounding makes the product a little asymmetric, and the factor reads one half of it.
+        let system = linalg::mirrored(linalg::transpose_mul(self.a.as_ref(), image.as_ref()).as_ref());
         let (w, verdict) = solve(system, 1.0 / self.ridge, linalg::transpose_mul(self.a.as_ref(), cross.as_ref()))?;
         Ok(Judged { w, steps: 0, verdict })
     }
