@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 
 @dataclass
@@ -106,7 +106,7 @@ def stacked_leaving_one_out(k, y, penalty, rows, cols, values=False):
         held_out.append((functions.source(k[[i]][:, rest])[0], functions.target(k[rest][:, [i]])[0]))
         new_source = new_source + functions.source(rows[:, rest]) / n
         new_target = new_target + functions.target(cols[rest]) / n
-    scores = np.empty_like(new_source)
+    scores, held_logs = np.empty_like(new_source), np.empty((n, y.shape[1]))
     for c in range(y.shape[1]):
         features = np.array([(s[c], t[c], 1.0) for s, t in held_out])
         new = np.stack([new_source[:, c], new_target[:, c], np.ones(len(new_source))], axis=1)
@@ -114,8 +114,30 @@ def stacked_leaving_one_out(k, y, penalty, rows, cols, values=False):
             w = np.linalg.solve(features.T @ features + 1e-6 * np.eye(3), features.T @ y[:, c])
             scores[:, c] = new @ w
         else:
-            scores[:, c] = 1 / (1 + np.exp(-new @ logistic_weights(features, y[:, c])))
-    return scores if values else scores / scores.sum(axis=1, keepdims=True)
+            # The ridge is meant for scores of mean 0 and deviation 1.
+            mean, deviation = features[:, :2].mean(axis=0), features[:, :2].std(axis=0)
+            scale = lambda f: np.column_stack([(f[:, :2] - mean) / deviation, f[:, 2]])
+            w = logistic_weights(scale(features), y[:, c])
+            held_logs[:, c], scores[:, c] = (-np.logaddexp(0, -scale(f) @ w) for f in (features, new))
+    if values:
+        return scores
+    return powered(scores, best_power(held_logs, y.argmax(axis=1)))
+
+
+def powered(logs, power):
+    """p^power divided by the sum over the classes."""
+    p = np.exp(power * (logs - logs.max(axis=1, keepdims=True)))
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def best_power(logs, truth, ridge=1e-2):
+    """argmin −Σ log(probability of the true class) + ridge/2 (power − 1)² over powers above 0."""
+    rows = np.arange(len(truth))
+
+    def objective(power):
+        return -np.log(powered(logs, power)[rows, truth]).sum() + ridge / 2 * (power - 1) ** 2
+
+    return minimize_scalar(objective, bounds=(1e-6, 1e3), method="bounded", options={"xatol": 1e-12}).x
 
 
 def symmetrised(k, rows, cols, way):

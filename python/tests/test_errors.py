@@ -49,7 +49,7 @@ def with_nan():
 
 
 def singular():
-    return AsKLSClassifier(kernel="precomputed", merge="average", on_singular="error")
+    return AsKLSClassifier(1.0, kernel="precomputed", merge="average", on_singular="error")
 
 
 def test_more_memory_than_there_is_raises_a_memory_error():

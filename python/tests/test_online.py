@@ -64,7 +64,8 @@ def test_regret_is_below_its_bound_and_grows_slowly():
     learner = OnlinePairRegressor(radius=1.0, horizon=200, normalize=True).fit(X, Y, Z=Z)
     curve = learner.regret(curve=True)
     assert [point["trials"] for point in curve] == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 200]
-    assert curve[-1] == pytest.approx(learner.regret(), rel=1e-6, abs=1e-9)  # the search starts elsewhere
+    last, whole = ({k: v for k, v in point.items() if v is not None} for point in (curve[-1], learner.regret()))
+    assert last == pytest.approx(whole, rel=1e-6, abs=1e-9)  # the search starts elsewhere
     assert set(curve[-1]) == {"trials", "loss", "comparator", "gap", "regret", "bound", "bound_note"}
     assert all(point["bound_note"] is None for point in curve)
     assert all(point["regret"] <= point["bound"] for point in curve)

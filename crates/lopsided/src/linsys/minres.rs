@@ -16,6 +16,9 @@ const TRIPLETS: [usize; 2] = [40, 128];
 /// Landmarks of the preconditioner of a symmetric K: at most so many, and so many samples for each.
 const LANDMARKS: usize = 1000;
 const SAMPLES_EACH: usize = 8;
+/// Lengths of this share of the largest one seen are rounding: a direction that is all rounding ends the space of its target, and one that
+/// M takes to nothing is left to the bound on its least eigenvalue.
+const TINY: f64 = 64.0 * f64::EPSILON;
 /// What an iteration leaves of the residual it is to leave, as that is measured in another norm.
 const SAFETY: f64 = 0.1;
 
@@ -123,6 +126,8 @@ struct Column {
     phibar: f64,
     cs: f64,
     sn: f64,
+    /// The largest entry of the tridiagonal matrix so far.
+    scale: f64,
 }
 
 struct Iteration {
@@ -144,7 +149,7 @@ impl Iteration {
         let zero = Mat::zeros(r2.nrows(), r2.ncols());
         let column = |square: f64| {
             let beta = square.max(0.0).sqrt();
-            Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0 }
+            Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0, scale: 0.0 }
         };
         let columns = dots(&r2, &y).into_iter().map(column).collect();
         Iteration { columns, rhs, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
@@ -200,13 +205,17 @@ impl Column {
     fn turn(&mut self, alfa: f64, square: f64) -> [f64; 4] {
         self.oldb = self.beta;
         self.beta = square.max(0.0).sqrt();
+        self.scale = self.scale.max(alfa.abs()).max(self.beta);
+        if self.beta <= TINY * self.scale {
+            self.beta = 0.0;
+        }
         let oldeps = self.epsln;
         let delta = self.cs * self.dbar + self.sn * alfa;
         let gbar = self.sn * self.dbar - self.cs * alfa;
         self.epsln = self.sn * self.beta;
         self.dbar = -self.cs * self.beta;
         let gamma = gbar.hypot(self.beta);
-        if gamma == 0.0 {
+        if gamma <= TINY * self.scale {
             return [0.0; 4];
         }
         (self.cs, self.sn) = (gbar / gamma, self.beta / gamma);
