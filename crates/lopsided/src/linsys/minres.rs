@@ -16,9 +16,9 @@ const TRIPLETS: [usize; 2] = [40, 128];
 /// Landmarks of the preconditioner of a symmetric K: at most so many, and so many samples for each.
 const LANDMARKS: usize = 1000;
 const SAMPLES_EACH: usize = 8;
-/// Lengths of this share of the largest one seen are rounding: a direction that is all rounding ends the space of its target, and one that
-/// M takes to nothing is left to the bound on its least eigenvalue.
-const TINY: f64 = 64.0 * f64::EPSILON;
+/// A direction that keeps this share of the largest length seen is rounding and ends the space of its target; one that M shrinks so much
+/// is left out of the answer, and the residual then shows whether M is singular.
+const TINY: f64 = 0.1 / SINGULAR;
 /// What an iteration leaves of the residual it is to leave, as that is measured in another norm.
 const SAFETY: f64 = 0.1;
 
@@ -61,10 +61,10 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
         let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
         let goal = SAFETY * goal.fold(0.5, f64::min);
         let mut iteration = Iteration::new(problem, &spectral, measured.missing);
-        while steps < most && iteration.left() > goal {
+        while steps < most && iteration.left() > goal && !iteration.is_over() {
             iteration.step(problem, &spectral)?;
             steps += 1;
-            if (steps % LOOK == 0 || steps.is_power_of_two())
+            if (steps % LOOK == 0 || steps.is_power_of_two() || iteration.has_ended())
                 && let Some(condition) = iteration.singular(problem, &spectral, norm)?
             {
                 return singular(problem, condition, steps);
@@ -190,6 +190,16 @@ impl Iteration {
     fn left(&self) -> f64 {
         let of = |c: &Column| if c.start > 0.0 { c.phibar / c.start } else { 0.0 };
         self.columns.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// Whether the space of a target came to its end in the last step.
+    fn has_ended(&self) -> bool {
+        self.columns.iter().any(|c| c.beta == 0.0 && c.oldb > 0.0)
+    }
+
+    /// Whether there is nothing left to do for any target.
+    fn is_over(&self) -> bool {
+        self.columns.iter().all(|c| c.beta == 0.0)
     }
 
     /// The condition number at least, if a vector shows that it is beyond [`SINGULAR`].

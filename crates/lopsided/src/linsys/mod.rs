@@ -256,7 +256,14 @@ impl CoupledSystem {
             Route::LowRank(rank) => problem.by_triplets(rank)?,
             Route::Dense => problem.gate(dense::solve(&problem)?, asked)?,
             Route::Lsmr => problem.gate(lsmr::solve(&problem, self.on_singular.lambda())?, asked)?,
-            Route::Minres => problem.gate(minres::solve(&problem, minres::most(&problem))?, asked)?,
+            Route::Minres => {
+                let solved = problem.gate(minres::solve(&problem, minres::most(&problem))?, asked)?;
+                if solved.report.converged() || n > limits.dense {
+                    solved
+                } else {
+                    problem.gate(dense::solve(&problem)?, "MINRES did not settle")?
+                }
+            }
             Route::Auto | Route::Krylov if n <= limits.dense => problem.by_factors(limits)?,
             Route::Auto | Route::Krylov => problem.by_products(limits)?,
         };
