@@ -12,8 +12,9 @@ const SINGLE: usize = 500;
 const CONDITION: f64 = 1e5;
 /// Most steps of refinement.
 const REFINEMENTS: usize = 8;
-/// What a factor leaves of its equations at most, relative to the sizes of both sides.
-const BACKWARD: f64 = 1e-11;
+/// What a factor may leave of its equations, relative to the sizes of both sides. Matrices that are sums over samples in a basis
+/// of nearly dependent landmarks are symmetric to fewer digits than numbers have, and a factor sees one half of them.
+const BACKWARD: f64 = 1e-8;
 
 /// The targets without their weighted means.
 pub(super) struct Centred {
