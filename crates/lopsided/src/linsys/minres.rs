@@ -16,9 +16,6 @@ const TRIPLETS: [usize; 2] = [40, 128];
 /// Landmarks of the preconditioner of a symmetric K: at most so many, and so many samples for each.
 const LANDMARKS: usize = 1000;
 const SAMPLES_EACH: usize = 8;
-/// A direction that keeps this share of the largest length seen is rounding and ends the space of its target; one that M shrinks so much
-/// is left out of the answer, and the residual then shows whether M is singular.
-const TINY: f64 = 0.1 / SINGULAR;
 /// What an iteration leaves of the residual it is to leave, as that is measured in another norm.
 const SAFETY: f64 = 0.1;
 
@@ -61,10 +58,10 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
         let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
         let goal = SAFETY * goal.fold(0.5, f64::min);
         let mut iteration = Iteration::new(problem, &spectral, measured.missing);
-        while steps < most && iteration.left() > goal && !iteration.is_over() {
+        while steps < most && iteration.left() > goal {
             iteration.step(problem, &spectral)?;
             steps += 1;
-            if (steps % LOOK == 0 || steps.is_power_of_two() || iteration.has_ended())
+            if (steps % LOOK == 0 || steps.is_power_of_two())
                 && let Some(condition) = iteration.singular(problem, &spectral, norm)?
             {
                 return singular(problem, condition, steps);
@@ -126,8 +123,6 @@ struct Column {
     phibar: f64,
     cs: f64,
     sn: f64,
-    /// The largest entry of the tridiagonal matrix so far.
-    scale: f64,
 }
 
 struct Iteration {
@@ -149,7 +144,7 @@ impl Iteration {
         let zero = Mat::zeros(r2.nrows(), r2.ncols());
         let column = |square: f64| {
             let beta = square.max(0.0).sqrt();
-            Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0, scale: 0.0 }
+            Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0 }
         };
         let columns = dots(&r2, &y).into_iter().map(column).collect();
         Iteration { columns, rhs, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
@@ -192,16 +187,6 @@ impl Iteration {
         self.columns.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// Whether the space of a target came to its end in the last step.
-    fn has_ended(&self) -> bool {
-        self.columns.iter().any(|c| c.beta == 0.0 && c.oldb > 0.0)
-    }
-
-    /// Whether there is nothing left to do for any target.
-    fn is_over(&self) -> bool {
-        self.columns.iter().all(|c| c.beta == 0.0)
-    }
-
     /// The condition number at least, if a vector shows that it is beyond [`SINGULAR`].
     fn singular(&self, problem: &Problem<'_>, spectral: &Spectral, norm: f64) -> Result<Option<f64>> {
         let left = &self.rhs - problem.apply(self.x.as_ref())?;
@@ -215,17 +200,13 @@ impl Column {
     fn turn(&mut self, alfa: f64, square: f64) -> [f64; 4] {
         self.oldb = self.beta;
         self.beta = square.max(0.0).sqrt();
-        self.scale = self.scale.max(alfa.abs()).max(self.beta);
-        if self.beta <= TINY * self.scale {
-            self.beta = 0.0;
-        }
         let oldeps = self.epsln;
         let delta = self.cs * self.dbar + self.sn * alfa;
         let gbar = self.sn * self.dbar - self.cs * alfa;
         self.epsln = self.sn * self.beta;
         self.dbar = -self.cs * self.beta;
         let gamma = gbar.hypot(self.beta);
-        if gamma <= TINY * self.scale {
+        if gamma == 0.0 {
             return [0.0; 4];
         }
         (self.cs, self.sn) = (gbar / gamma, self.beta / gamma);
