@@ -19,6 +19,15 @@ use rayon::prelude::*;
 const CHUNK: usize = 2048;
 /// Rows of a piece of a triangle.
 const ROWS: usize = 128;
+/// Decompositions of matrices of so many columns are shared by all threads, in so many pieces whatever their number: the bits
+/// depend on the pieces alone.
+const SHARED: usize = 384;
+const PIECES: usize = 16;
+
+/// How a decomposition of a matrix with so many columns is spread.
+fn spread(columns: usize) -> Par {
+    if columns < SHARED { Par::Seq } else { Par::rayon(PIECES) }
+}
 
 /// aᵀ b for two tall matrices.
 pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
@@ -238,26 +247,24 @@ pub(crate) fn lower_inverse(lower: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
-/// Eigenvalues and eigenvectors of a symmetric matrix, largest first, on this thread alone; `None` when the entries are not
-/// finite.
+/// Eigenvalues and eigenvectors of a symmetric matrix, largest first; `None` when the entries are not finite.
 pub(crate) fn eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
-    let (n, params) = (a.nrows(), Default::default());
+    let (n, par, params) = (a.nrows(), spread(a.ncols()), Default::default());
     let (mut values, mut vectors) = (Diag::zeros(n), Mat::zeros(n, n));
-    let mut buffer =
-        MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params));
+    let mut buffer = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, params));
     let (stack, out) = (MemStack::new(&mut buffer), Some(vectors.as_mut()));
-    evd::self_adjoint_evd(a, values.as_mut(), out, Par::Seq, stack, Default::default()).ok()?;
+    evd::self_adjoint_evd(a, values.as_mut(), out, par, stack, Default::default()).ok()?;
     let values = values.column_vector().iter().rev().copied().collect();
     Some((values, vectors.as_ref().reverse_cols().to_owned()))
 }
 
-/// Eigenvalues of a symmetric matrix in ascending order, on this thread alone; `None` when the entries are not finite.
+/// Eigenvalues of a symmetric matrix in ascending order; `None` when the entries are not finite.
 pub(crate) fn eigenvalues(a: MatRef<'_, f64>) -> Option<Vec<f64>> {
-    let (n, params) = (a.nrows(), Default::default());
+    let (n, par, params) = (a.nrows(), spread(a.ncols()), Default::default());
     let mut values = Diag::zeros(n);
-    let mut buffer = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params));
+    let mut buffer = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, par, params));
     let stack = MemStack::new(&mut buffer);
-    evd::self_adjoint_evd(a, values.as_mut(), None, Par::Seq, stack, Default::default()).ok()?;
+    evd::self_adjoint_evd(a, values.as_mut(), None, par, stack, Default::default()).ok()?;
     Some(values.column_vector().iter().copied().collect())
 }
 
@@ -272,7 +279,7 @@ pub(crate) struct ThinSvd<T> {
 /// by a thousand roundings.
 const WIDENED: usize = 1 << 20;
 
-/// Thin SVD on this thread alone; `None` when the entries are not finite.
+/// Thin SVD; `None` when the entries are not finite.
 pub(crate) fn thin_svd<T: Scalar>(a: MatRef<'_, T>) -> Option<ThinSvd<T>> {
     let (n, m) = a.shape();
     if T::BYTES < f64::BYTES && n * m <= WIDENED {
@@ -290,10 +297,10 @@ pub(crate) fn thin_svd<T: Scalar>(a: MatRef<'_, T>) -> Option<ThinSvd<T>> {
         return Some(out);
     }
     let mut sigma = faer::diag::Diag::<T>::zeros(k);
-    let thin = ComputeSvdVectors::Thin;
-    let mut buffer = MemBuffer::new(svd_scratch::<T>(n, m, thin, thin, Par::Seq, Default::default()));
+    let (thin, par) = (ComputeSvdVectors::Thin, spread(k));
+    let mut buffer = MemBuffer::new(svd_scratch::<T>(n, m, thin, thin, par, Default::default()));
     let (u, v) = (Some(out.u.as_mut()), Some(out.v.as_mut()));
-    svd(a, sigma.as_mut(), u, v, Par::Seq, MemStack::new(&mut buffer), Default::default()).ok()?;
+    svd(a, sigma.as_mut(), u, v, par, MemStack::new(&mut buffer), Default::default()).ok()?;
     out.sigma.iter_mut().enumerate().for_each(|(i, s)| *s = sigma.column_vector()[i]);
     Some(out)
 }
@@ -392,6 +399,31 @@ mod tests {
         let mut indefinite = gram;
         indefinite[(650, 650)] = -1.0;
         assert!(lower_factor(indefinite).is_none());
+    }
+
+    #[test]
+    fn shared_decompositions_are_right_and_the_same_for_every_number_of_threads() {
+        let a = random(SHARED + 150, SHARED + 60);
+        let gram = gram_of(&a);
+        let decompose = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| (thin_svd(a.as_ref()).unwrap(), eigen(gram.as_ref()).unwrap(), eigenvalues(gram.as_ref())))
+        };
+        let (svd, (values, vectors), ascending) = decompose(1);
+        let scaled = Mat::from_fn(a.nrows(), a.ncols(), |i, j| svd.u[(i, j)] * svd.sigma[j]);
+        assert!((scaled * svd.v.transpose() - &a).norm_max() < 1e-11);
+        assert!((gram_of(&svd.u) - Mat::<f64>::identity(a.ncols(), a.ncols())).norm_max() < 1e-12);
+        let scaled = Mat::from_fn(a.ncols(), a.ncols(), |i, j| vectors[(i, j)] * values[j]);
+        assert!((scaled * vectors.transpose() - &gram).norm_max() < 1e-9);
+        for threads in [2, 5] {
+            let (other, (other_values, other_vectors), other_ascending) = decompose(threads);
+            assert_eq!((&svd.u, &svd.sigma, &svd.v), (&other.u, &other.sigma, &other.v));
+            assert_eq!((&values, &vectors, &ascending), (&other_values, &other_vectors, &other_ascending));
+        }
+    }
+
+    fn gram_of(a: &Mat<f64>) -> Mat<f64> {
+        transpose_mul(a.as_ref(), a.as_ref())
     }
 
     #[test]

@@ -94,7 +94,8 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
         let mut krylov = Krylov::new(g, run, block, capacity)?;
         krylov.report.solver = "lanczos".into();
         let mut confirmation = Confirmation { starts: block, ..Confirmation::default() };
-        let mut next_look = 0;
+        // Fewer values than were asked for cannot be all of them.
+        let mut next_look = rank;
         let ritz = loop {
             krylov.expand()?;
             let (exhausted, full) = (krylov.pending() == 0, !krylov.has_room(limit));
