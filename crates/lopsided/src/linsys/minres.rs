@@ -1,6 +1,7 @@
 use super::gate::{Account, Equations};
 use super::{Found, Problem, SINGULAR, Spectral, add_scaled, dots, lsmr, scale};
 use crate::error::Result;
+use crate::linalg::column_norms;
 use crate::operator::Access;
 use crate::watch::Progress;
 use faer::Mat;
@@ -38,8 +39,9 @@ fn is_cheap(problem: &Problem<'_>) -> bool {
 ///
 /// 1. A random vector rides along as one more target: its solution shows how large M⁻¹ is, also where no target touches.
 /// 2. MINRES solves for what is missing, as measured; its own account of the residual is another norm's, and drifts.
-/// 3. Every 50 iterations, and more often at first, ‖M·z‖/‖z‖, an upper bound of the least |eigenvalue|, is measured for the preconditioned residuals z,
-///    which tend to vectors that M takes to 0. Only such a bound makes the system singular.
+/// 3. Every 50 iterations, and more often at first, ‖M·z‖/‖z‖, an upper bound of the least |eigenvalue|, is measured for the
+///    preconditioned residuals and for the solutions: both tend to vectors that M takes to 0, the solutions while they grow
+///    without end. Only such a bound makes the system singular.
 /// 4. Where no more iterations are allowed the answer is what it is: the gate measures it.
 pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
     let spectral = preconditioner(problem)?;
@@ -61,7 +63,7 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
         while steps < most && iteration.left() > goal {
             iteration.step(problem, &spectral)?;
             steps += 1;
-            if (steps % LOOK == 0 || steps.is_power_of_two())
+            if (steps % LOOK == 0 || steps.is_power_of_two() || iteration.is_long(norm))
                 && let Some(condition) = iteration.singular(problem, &spectral, norm)?
             {
                 return singular(problem, condition, steps);
@@ -187,10 +189,17 @@ impl Iteration {
         self.columns.iter().map(of).fold(0.0, f64::max)
     }
 
+    /// Whether a solution is longer than that of a regular system can be.
+    fn is_long(&self, norm: f64) -> bool {
+        let lengths = column_norms(self.x.as_ref()).into_iter().zip(column_norms(self.rhs.as_ref()));
+        lengths.into_iter().any(|(x, rhs)| norm * x > SINGULAR * rhs)
+    }
+
     /// The condition number at least, if a vector shows that it is beyond [`SINGULAR`].
     fn singular(&self, problem: &Problem<'_>, spectral: &Spectral, norm: f64) -> Result<Option<f64>> {
         let left = &self.rhs - problem.apply(self.x.as_ref())?;
-        let condition = problem.least_condition(&precondition(problem, spectral, &left), norm)?;
+        let by_residual = problem.least_condition(&precondition(problem, spectral, &left), norm)?;
+        let condition = by_residual.max(problem.least_condition(&self.x, norm)?);
         Ok(Some(condition).filter(|condition| *condition > SINGULAR))
     }
 }

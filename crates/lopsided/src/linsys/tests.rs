@@ -64,6 +64,29 @@ fn an_unfinished_iteration_is_not_converged_and_never_singular() {
     assert!(long.converged() && long.warnings.is_empty(), "{long:?}");
 }
 
+/// Directions that M takes to 0 have no length in MINRES' account, and dividing by it would lose everything.
+#[test]
+fn minres_shows_a_singular_system_and_damps_it() {
+    let n = 40;
+    let sides = [1, 2].map(|seed| {
+        let random = centred(synth::gaussian::<f64>(n, n - 2, seed).as_ref());
+        crate::linalg::orthonormalize(random.as_ref(), 0.0).unwrap().q
+    });
+    for first in [vec![5.0, 2.0, 2.0], vec![2.0], vec![9.0, 2.0, 1e-3]] {
+        let sigma = |k: usize| first.get(k).copied().unwrap_or(0.1 + 1.3 * k as f64 / n as f64);
+        let scaled = Mat::from_fn(n, sides[0].ncols(), |i, k| sides[0][(i, k)] * sigma(k));
+        let k = scaled * sides[1].transpose();
+        let (operator, y) = (DenseOperator::Borrowed(k.as_ref()), labels(n));
+        let limits = Limits { krylov: n + 1, dense: 1, factored: 1, complete: 1 };
+        let system = CoupledSystem { penalty: 0.5, route: Route::Minres, ..CoupledSystem::default() };
+        let found = system.solve_within(&operator, y.as_ref(), &RUN(), &limits).unwrap();
+        let exact = CoupledSystem { route: Route::Svd, ..system }.solve(&operator, y.as_ref(), &RUN()).unwrap();
+        let report = &found.report;
+        assert!(report.converged() && report.warnings[0].contains("singular"), "{first:?}: {report:?}");
+        assert!((&found.a - &exact.a).norm_max() < 1e-8, "{first:?}: {report:?}");
+    }
+}
+
 #[test]
 fn the_gate_believes_nothing_but_its_own_products() {
     let (k, y) = (synth::gaussian::<f64>(30, 30, 8) * faer::Scale(0.1), labels(30));

@@ -2,7 +2,7 @@ use super::estimate::{PROBES, Probes};
 use super::exact::not_finite;
 use super::gate::Goal;
 use super::nystrom::{first_sizes, named, sample_size, sampler_of, to_unit_columns};
-use super::{Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use super::{Extension, Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
 use crate::error::Result;
 use crate::landmarks::Sampler;
 use crate::linalg;
@@ -44,8 +44,25 @@ impl<T: Scalar> SymmetricNystrom<T> {
     }
 }
 
-/// Eigenvectors of one side, of unit length, with the square roots of the eigenvalues.
-fn one_side<T: Scalar>(g: &dyn Operator<T>, side: Side, picked: &[usize], rank: usize) -> Result<(Mat<T>, Vec<f64>)> {
+/// What landmarks show of one side.
+struct OneSide<T> {
+    /// Eigenvectors of unit length.
+    vectors: Mat<T>,
+    /// They are products of G or Gᵀ with these.
+    weights: Mat<T>,
+    /// Square roots of the eigenvalues.
+    roots: Vec<f64>,
+}
+
+impl<T: Scalar> OneSide<T> {
+    fn truncate(&mut self, count: usize) {
+        for matrix in [&mut self.vectors, &mut self.weights] {
+            matrix.truncate(matrix.nrows(), count);
+        }
+    }
+}
+
+fn one_side<T: Scalar>(g: &dyn Operator<T>, side: Side, picked: &[usize], rank: usize) -> Result<OneSide<T>> {
     let (here, there) = if side == Side::Row { (g.nrows(), g.ncols()) } else { (g.ncols(), g.nrows()) };
     let identity = Mat::<T>::identity(picked.len(), picked.len());
     let mut whole = Mat::zeros(there, picked.len());
@@ -57,24 +74,27 @@ fn one_side<T: Scalar>(g: &dyn Operator<T>, side: Side, picked: &[usize], rank: 
     let eigen = linalg::thin_svd(gram.as_ref()).ok_or_else(not_finite)?;
     let zero = eigen.sigma.first().map_or(0.0, |s| s.as_f64()) * T::eps() * picked.len() as f64;
     let kept = eigen.sigma.iter().take(rank).take_while(|s| s.as_f64() > zero).count();
-    let inner = linalg::mul(whole.as_ref(), eigen.u.as_ref().subcols(0, kept));
+    let mut weights = linalg::mul(whole.as_ref(), eigen.u.as_ref().subcols(0, kept));
     let mut vectors = Mat::zeros(here, kept);
     match side {
-        Side::Row => g.apply(inner.as_ref(), vectors.as_mut())?,
-        Side::Col => g.apply_transpose(inner.as_ref(), vectors.as_mut())?,
+        Side::Row => g.apply(weights.as_ref(), vectors.as_mut())?,
+        Side::Col => g.apply_transpose(weights.as_ref(), vectors.as_mut())?,
     }
-    to_unit_columns(&mut vectors, None);
+    to_unit_columns(&mut vectors, Some(&mut weights));
     let share = here as f64 / picked.len() as f64;
-    Ok((vectors, eigen.sigma[..kept].iter().map(|s| (s.as_f64() * share).sqrt()).collect()))
+    let roots = eigen.sigma[..kept].iter().map(|s| (s.as_f64() * share).sqrt()).collect();
+    Ok(OneSide { vectors, weights, roots })
 }
 
 /// Flips columns of v so that uᵀ·G·v ≥ 0.
-fn join_signs<T: Scalar>(g: &dyn Operator<T>, u: &Mat<T>, v: &mut Mat<T>) -> Result<()> {
-    let mut image = Mat::zeros(g.nrows(), v.ncols());
-    g.apply(v.as_ref(), image.as_mut())?;
-    for k in 0..v.ncols() {
+fn join_signs<T: Scalar>(g: &dyn Operator<T>, u: &Mat<T>, right: &mut OneSide<T>) -> Result<()> {
+    let mut image = Mat::zeros(g.nrows(), right.vectors.ncols());
+    g.apply(right.vectors.as_ref(), image.as_mut())?;
+    for k in 0..image.ncols() {
         if u.col(k).transpose() * image.col(k) < T::zero() {
-            v.as_mut().col_mut(k).iter_mut().for_each(|x| *x = -*x);
+            for matrix in [&mut right.vectors, &mut right.weights] {
+                matrix.as_mut().col_mut(k).iter_mut().for_each(|x| *x = -*x);
+            }
         }
     }
     Ok(())
@@ -86,18 +106,24 @@ impl<T: Scalar> SvdSolver<T> for SymmetricNystrom<T> {
         let (n, m) = first_sizes(g, rank, (self.rows_sample, self.cols_sample))?;
         let rows = self.sampler.pick(g, Side::Row, n, run.seed)?;
         let cols = self.sampler.pick(g, Side::Col, m, run.seed)?;
-        let (u, left) = one_side(g, Side::Row, &rows, rank)?;
+        let mut left = one_side(g, Side::Row, &rows, rank)?;
         run.watch.check()?;
-        let (v, right) = one_side(g, Side::Col, &cols, rank)?;
-        let sigma: Vec<T> = left.iter().zip(&right).map(|(l, r)| T::of((l * r).sqrt())).collect();
-        let first = |a: Mat<T>| a.subcols(0, sigma.len()).to_owned();
-        let (u, mut v) = (first(u), first(v));
-        join_signs(g, &u, &mut v)?;
+        let mut right = one_side(g, Side::Col, &cols, rank)?;
+        let sigma: Vec<T> = left.roots.iter().zip(&right.roots).map(|(l, r)| T::of((l * r).sqrt())).collect();
+        left.truncate(sigma.len());
+        right.truncate(sigma.len());
+        join_signs(g, &left.vectors, &mut right)?;
         let mut report = named("symmetric-nystrom");
         report.landmarks = Some((rows.len(), cols.len()));
         report.products = (PROBES + 3 * sigma.len()) as u64;
         report.notes.push("the vectors have unit length but are not exactly orthogonal".into());
-        let mut svd = Svd { u, sigma, v, extension: None, report };
+        let extension = Some(Extension {
+            rows: (0..g.nrows()).collect(),
+            cols: (0..g.ncols()).collect(),
+            row_weights: left.weights,
+            col_weights: right.weights,
+        });
+        let mut svd = Svd { u: left.vectors, sigma, v: right.vectors, extension, report };
         svd.keep_nonzero(rank);
         svd.report.error_estimate = Some(Probes::new(g, run)?.relative_error(&svd));
         let goal = Goal { tol: self.tol, complete: svd.sigma.len() == rank };

@@ -284,10 +284,11 @@ proptest! {
 
 /// Few landmarks, so that the triplets are far from converged and G·V is far from U·Σ.
 #[test]
-fn polished_models_place_training_samples_on_themselves_and_survive_a_file() {
+fn models_by_products_place_training_samples_on_themselves_and_survive_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let (x, z) = (synth::gaussian::<f64>(90, 3, 1), synth::gaussian::<f64>(70, 3, 2));
-    for (name, center) in [("sne", false), ("sne", true), ("rbf", false), ("rbf", true)] {
+    let kernels = [("sne", false), ("sne", true), ("rbf", false), ("rbf", true)];
+    for ((name, center), solver) in kernels.into_iter().flat_map(|k| ["nystrom", "symmetric-nystrom"].map(|s| (k, s))) {
         let sparse = |m: &Mat<f64>| both::<f64>(m)[1].clone();
         for pick in [&|m: &Mat<f64>| Samples::Dense(m.clone()), &sparse as &dyn Fn(&Mat<f64>) -> Samples<f64>] {
             let estimator = KernelSvd {
@@ -295,16 +296,19 @@ fn polished_models_place_training_samples_on_themselves_and_survive_a_file() {
                 solver_params: params(&[("rows-sample", 12.0), ("cols-sample", 12.0)]),
                 ..KernelSvd::new(name)
             };
-            let estimator =
-                estimator.with_rank(4).with_solver("nystrom").with_center(center).with_scaling(Scaling::Sqrt);
+            let estimator = estimator.with_rank(4).with_solver(solver).with_center(center).with_scaling(Scaling::Sqrt);
             let model = estimator.fit(Dataset::two_sided(pick(&x), pick(&z)), &run(1)).unwrap();
             assert!(!model.report().converged() && model.report().residual() > 1e-3, "{name}: {:?}", model.report());
             model.save(&dir.path().join("m")).unwrap();
             let model = KernelSvdModel::<f64>::load(&dir.path().join("m")).unwrap();
             let rows = model.project_rows(pick(&x).as_ref(), &run(0)).unwrap() - model.embedding(Side::Row);
             let cols = model.project_cols(pick(&z).as_ref(), &run(0)).unwrap() - model.embedding(Side::Col);
-            assert!(rows.norm_max() < 1e-10, "{name}, centred {center}: rows are off by {}", rows.norm_max());
-            assert!(cols.norm_max() < 1e-10, "{name}, centred {center}: columns are off by {}", cols.norm_max());
+            assert!(rows.norm_max() < 1e-10, "{solver}, {name}, centred {center}: rows are off by {}", rows.norm_max());
+            assert!(
+                cols.norm_max() < 1e-10,
+                "{solver}, {name}, centred {center}: columns are off by {}",
+                cols.norm_max()
+            );
         }
     }
 }
