@@ -1,6 +1,6 @@
 //! Between NumPy's arrays and the library's samples.
 
-use lopsided::samples::{Order, SharedRows};
+use lopsided::data::samples::{Order, SharedRows};
 use lopsided::{Csr, MatRef, Samples, Scalar};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;

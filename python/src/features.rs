@@ -1,12 +1,12 @@
 //! The feature map of landmarks, kept as a model of components: the command line transforms with it too.
 
 use crate::settings::{Settings, Usual};
+use lopsided::base::registry::Params;
 use lopsided::estimators::{Approximation, KernelPcaModel, OwnLandmarks};
 use lopsided::kernel::{Gamma, KernelSpec};
-use lopsided::landmarks::{Landmarks, sampler};
-use lopsided::lowrank::{KernelFunctions, LandmarkKernel};
 use lopsided::operator::{KernelMatrix, OperatorChoice};
-use lopsided::registry::Params;
+use lopsided::solvers::landmarks::{Landmarks, sampler};
+use lopsided::solvers::lowrank::{KernelFunctions, LandmarkKernel};
 use lopsided::{Dataset, Error, KernelSvd, Mat, Result, Run, Samples, SamplesRef, Scalar, Side};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ fn placed<T: Scalar>(
     approximation: &Approximation,
     run: &Run,
 ) -> Result<Landmarks<T>> {
-    lopsided::lowrank::check_symmetric::<T>(kernel)?;
+    lopsided::solvers::lowrank::check_symmetric::<T>(kernel)?;
     let count = approximation.count_for(x.count())?;
     let sampler = sampler::<T>(&approximation.sampler, &Params::default())?;
     let built = kernel.build::<T>()?;

@@ -3,9 +3,9 @@
 use crate::data::Parts;
 use crate::nodes;
 use crate::settings::Settings;
-use lopsided::archive::Archive;
+use lopsided::data::archive::Archive;
+use lopsided::data::graph::GraphFrame;
 use lopsided::estimators::{Head, KernelPcaModel, Model, load_model};
-use lopsided::graph::GraphFrame;
 use lopsided::{Dataset, Error, KernelSvdModel, Mat, Result, Run, Scalar, Side};
 use numpy::Element;
 use serde_json::{Value, json};

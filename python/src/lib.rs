@@ -33,7 +33,9 @@ mod _core {
 /// Names, descriptions and parameters of a family: `kernels`, `solvers`, `samplers`, `learners` or `estimators`.
 #[pyfunction]
 fn registry(family: &str) -> PyResult<Vec<(String, String, Vec<String>)>> {
-    use lopsided::{estimators, kernel, landmarks, online, svd};
+    use lopsided::solvers::landmarks;
+    use lopsided::solvers::svd;
+    use lopsided::{estimators, kernel, online};
     let row = |name: &str, about: &str, params: &[&str]| {
         (name.to_string(), about.to_string(), params.iter().map(ToString::to_string).collect())
     };

@@ -7,7 +7,7 @@ use crate::fit;
 use crate::fitted::{Array, Fitted};
 use crate::run::run;
 use crate::settings::Settings;
-use lopsided::archive::Archive;
+use lopsided::data::archive::Archive;
 use lopsided::{Result, Run, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! Nodes of a graph for a model that was fitted with one.
 
-use lopsided::graph::GraphFrame;
+use lopsided::data::graph::GraphFrame;
 use lopsided::{Csr, Dataset, Error, Graph, Result, Samples, Scalar};
 use std::collections::{HashMap, HashSet};
 

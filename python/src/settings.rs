@@ -1,11 +1,11 @@
 //! Settings by name and value, the same names as on the command line.
 
+use lopsided::base::registry::Params;
 use lopsided::estimators::{Point, Recipe, estimators};
 use lopsided::kernel::{Gamma, KernelSpec, kernels};
-use lopsided::registry::Params;
-use lopsided::{
-    Compatibility, Dataset, Error, Graph, GraphRule, KernelSvd, Links, Result, Run, Scalar, landmarks, svd,
-};
+use lopsided::solvers::landmarks;
+use lopsided::solvers::svd;
+use lopsided::{Compatibility, Dataset, Error, Graph, GraphRule, KernelSvd, Links, Result, Run, Scalar};
 use std::str::FromStr;
 
 /// Parameters of kernels besides gamma.

@@ -2,9 +2,11 @@
 
 use crate::args::{CompatArgs, KernelArgs, SolverArgs};
 use crate::context::Context;
+use lopsided::base::registry::Params;
 use lopsided::kernel::{Gamma, KernelSpec, kernels};
-use lopsided::registry::Params;
-use lopsided::{Compat, Compatibility, Error, KernelSvd, Result, Scalar, landmarks, svd};
+use lopsided::solvers::landmarks;
+use lopsided::solvers::svd;
+use lopsided::{Compat, Compatibility, Error, KernelSvd, Result, Scalar};
 
 /// Components when the user does not say, fewer where there are fewer samples.
 const DEFAULT_RANK: usize = 16;

@@ -4,7 +4,7 @@ use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, KernelArgs, Normalize, Re
 use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
-use lopsided::io::{Input, ReadOptions, Table, TargetColumn, is_npy, read, read_ids, read_labels};
+use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, is_npy, read, read_ids, read_labels};
 use lopsided::kernel::KernelSpec;
 use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar, Target};
 use std::collections::{HashMap, HashSet};

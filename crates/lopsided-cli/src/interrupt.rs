@@ -1,7 +1,8 @@
 //! Ctrl-C: the work is asked to stop, and ended if it does not.
 
 use crate::{failure, talk};
-use lopsided::{Watch, file};
+use lopsided::Watch;
+use lopsided::base::file;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 

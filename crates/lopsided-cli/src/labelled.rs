@@ -4,7 +4,7 @@ use crate::args::{FitArgs, Task};
 use crate::failure::hinted;
 use crate::input::{self, Loaded};
 use anyhow::Result;
-use lopsided::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
 use lopsided::kernel::KernelSpec;
 use lopsided::{Dataset, Error, Run, Scalar, Side, Target};
 use std::collections::{HashMap, HashSet};

@@ -5,7 +5,9 @@
 //! cargo run --release --example generate_graph -- 1000000 5000000 hubs=3 hubs.csv
 //! ```
 
-use lopsided::{Error, Result, file, synth};
+use lopsided::base::file;
+use lopsided::data::synth;
+use lopsided::{Error, Result};
 use std::path::Path;
 
 fn main() -> Result<()> {

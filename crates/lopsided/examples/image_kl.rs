@@ -7,12 +7,13 @@
 //! cargo run --release --example image_kl -- IMAGES_PER_CLASS NOISE
 //! ```
 
-use lopsided::distributions::{DiagonalMixture, MixtureFit, cosine_blocks, kl_matrix};
+use lopsided::data::synth::TexturedImages;
+use lopsided::estimators::distributions::{DiagonalMixture, MixtureFit, cosine_blocks, kl_matrix};
 use lopsided::estimators::linear::largest_columns;
-use lopsided::linsys::CoupledSystem;
 use lopsided::metrics::{accuracy, split};
 use lopsided::operator::DenseOperator;
-use lopsided::{Error, Mat, Result, Run, synth::TexturedImages};
+use lopsided::solvers::linsys::CoupledSystem;
+use lopsided::{Error, Mat, Result, Run};
 
 /// Points that estimate a divergence.
 const SAMPLES: usize = 200;

@@ -10,11 +10,12 @@
 //!
 //! With LOPSIDED_DATA set the stream of part 2 is a table of that folder (data.csv with a class in the last column), SET or the first one.
 
-use lopsided::io::{Format, Input, ReadOptions, read};
+use lopsided::data::io::{Format, Input, ReadOptions, read};
+use lopsided::data::synth;
 use lopsided::kernel::{Gamma, KernelSpec, pair::Meeting};
 use lopsided::metrics::auroc;
 use lopsided::online::{Budget, History, Instance, LearnerSpec, Loss, Removal, StepSize, Trial, Tuning};
-use lopsided::{Error, Mat, Result, Run, Samples, Target, synth};
+use lopsided::{Error, Mat, Result, Run, Samples, Target};
 use std::path::PathBuf;
 
 const RATINGS: usize = 1500;
@@ -102,7 +103,7 @@ fn table(wanted: Option<String>) -> Result<(String, Mat<f64>, Vec<u32>)> {
             Some((_, Target::Values(values))) => values.iter().map(|v| v.round().max(0.0) as u32).collect(),
             None => continue,
         };
-        let rows = lopsided::tasks::standardized(table.samples.as_ref());
+        let rows = lopsided::evaluation::standardized(table.samples.as_ref());
         return Ok((name, rows, classes));
     }
     Err(Error::param("SET", wanted.unwrap_or_default(), "a folder of LOPSIDED_DATA with data.csv"))

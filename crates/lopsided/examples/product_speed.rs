@@ -6,7 +6,7 @@
 //!
 //! G is evaluated in every product. `-` in place of z.npy stands for Z = X. The product itself goes to out.npy once.
 
-use lopsided::io::{self, Input, ReadOptions};
+use lopsided::data::io::{self, Input, ReadOptions};
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{KernelMatrix, OperatorChoice};
 use lopsided::{Error, Mat, Result, Samples};

@@ -20,50 +20,31 @@
 //! ```
 #![allow(non_snake_case)] // matrices keep the letters of the papers
 
-pub mod archive;
-pub mod compat;
-pub mod dataset;
-pub mod distributions;
-pub mod error;
+pub mod base;
+pub mod data;
 pub mod estimators;
-mod exp;
-pub mod file;
-pub mod graph;
-pub mod io;
+pub mod evaluation;
 pub mod kernel;
-pub mod landmarks;
-mod linalg;
-pub mod linear_machine;
-pub mod linsys;
-pub mod lowrank;
 pub mod metrics;
 pub mod online;
 pub mod operator;
-mod random;
-pub mod registry;
-pub mod row_stream;
-pub mod samples;
-pub mod scalar;
-pub mod svd;
-pub mod svm;
-pub mod synth;
-pub mod tasks;
-pub mod verdict;
-pub mod watch;
+mod products;
+pub mod solvers;
 
-pub use compat::{Compat, Compatibility};
-pub use dataset::{Dataset, Maps, Target};
-pub use error::{Error, Result};
+pub use base::Run;
+pub use base::error::{Error, Result};
+pub use base::scalar::Scalar;
+pub use base::watch::{Progress, Watch, Work};
+pub use data::dataset::{Dataset, Maps, Target};
+pub use data::graph::{Graph, GraphRule, Links};
+pub use data::samples::{Csr, Samples, SamplesRef, Side};
+pub use estimators::compat::{Compat, Compatibility};
 pub use estimators::{
-    Biclustering, BiclusteringModel, Features, Hope, KMeans, KernelSvd, KernelSvdModel, Kpca, LearnedCompat,
+    Biclustering, BiclusteringModel, Features, Hope, KernelSvd, KernelSvdModel, Kpca, LearnedCompat,
     LearnedCompatModel, LinearSvd, Pca, Scaling,
 };
 pub use faer::{Mat, MatRef};
-pub use graph::{Graph, GraphRule, Links};
-pub use samples::{Csr, Samples, SamplesRef, Side};
-pub use scalar::Scalar;
-pub use svd::Run;
-pub use watch::{Progress, Watch, Work};
+pub use solvers::kmeans::KMeans;
 
 /// The examples of the README are run with the tests.
 #[cfg(doctest)]

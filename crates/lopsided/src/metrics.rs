@@ -4,7 +4,7 @@ mod clusters;
 
 pub use clusters::{adjusted_rand_index, coherence, normalized_mutual_information};
 
-use crate::scalar::Scalar;
+use crate::base::scalar::Scalar;
 use faer::MatRef;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -2,10 +2,10 @@
 #![allow(missing_docs, clippy::print_stderr)]
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use lopsided::dataset::Target;
-use lopsided::graph::Graph;
-use lopsided::io::{Format, Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
-use lopsided::samples::Samples;
+use lopsided::data::dataset::Target;
+use lopsided::data::graph::Graph;
+use lopsided::data::io::{Format, Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::data::samples::Samples;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::io::Write;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) struct ReadArgs {
     /// Format, when the file's name does not tell: edges, csv, mtx, npy, npz, svmlight, parquet, arrow.
     #[arg(long, value_name = "F")]
-    pub(crate) format: Option<lopsided::io::Format>,
+    pub(crate) format: Option<lopsided::data::io::Format>,
     /// Label column of a table, or `none`; by default the last column under a header.
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,

@@ -12,7 +12,7 @@ pub(crate) struct OnlineArgs {
     pub(crate) stream: PathBuf,
     /// Format, when the file's name does not tell: csv or svmlight.
     #[arg(long, value_name = "F")]
-    pub(crate) format: Option<lopsided::io::Format>,
+    pub(crate) format: Option<lopsided::data::io::Format>,
     #[command(flatten)]
     pub(crate) task: TaskArgs,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use super::LearningArgs;
 use clap::{Args, ValueEnum};
-use lopsided::synth::TopicTable;
+use lopsided::data::synth::TopicTable;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

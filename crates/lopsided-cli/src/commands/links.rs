@@ -6,9 +6,9 @@ use crate::context::Context;
 use crate::failure::hinted;
 use crate::{estimator, input, memory, talk};
 use anyhow::Result;
+use lopsided::data::io::{Input, read};
 use lopsided::estimators::SolverSpec;
-use lopsided::io::{Input, read};
-use lopsided::tasks::{HeldOut, LinkScores, Spread};
+use lopsided::evaluation::{HeldOut, LinkScores, Spread};
 use lopsided::{Dataset, Error, Features, Graph, KernelSvd, LinearSvd, Scaling};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     context.line.stage("reading");
     let options = input::options(&args.read);
     let nodes = input::node_ids(&args.graph, None)?;
-    let read = read::<f64>(&args.input, &lopsided::io::ReadOptions { nodes, ..options })?;
+    let read = read::<f64>(&args.input, &lopsided::data::io::ReadOptions { nodes, ..options })?;
     let Input::Graph(graph, mut notes) = read else {
         let error = Error::parse(args.input.display().to_string(), "is read as a table where a graph is needed");
         return Err(hinted(error, "`--format edges` reads a table as a list of links"));

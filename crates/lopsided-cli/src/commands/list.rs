@@ -5,12 +5,12 @@ use crate::args::{Family, ListArgs};
 use crate::context::Context;
 use crate::talk;
 use anyhow::Result;
+use lopsided::base::registry::Entry;
 use lopsided::estimators::estimators;
 use lopsided::kernel::kernels;
-use lopsided::landmarks::samplers;
 use lopsided::online::learners;
-use lopsided::registry::Entry;
-use lopsided::svd::solvers;
+use lopsided::solvers::landmarks::samplers;
+use lopsided::solvers::svd::solvers;
 use serde_json::{Value, json};
 
 /// Name, one line about it, names of its parameters.

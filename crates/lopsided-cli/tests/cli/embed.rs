@@ -166,7 +166,8 @@ fn nystrom_estimates_its_error_and_keeps_its_bytes() {
 
 #[test]
 fn the_library_writes_the_same_bytes() {
-    use lopsided::{Dataset, GraphRule, KernelSvd, Run, io};
+    use lopsided::data::io;
+    use lopsided::{Dataset, GraphRule, KernelSvd, Run};
     let scratch = Scratch::new();
     let path = scratch.graph();
     scratch.ok("embed edges.csv --kernel sne --gamma ksvd --rank 5 --model program --quiet");

@@ -1,7 +1,7 @@
 use super::bad_input::refused;
 use super::reproduce::write_graph;
 use super::{Scratch, npy, text};
-use lopsided::synth;
+use lopsided::data::synth;
 use serde_json::Value;
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
 use super::{Scratch, text};
-use lopsided::synth::CyclicGraph;
+use lopsided::data::synth::CyclicGraph;
 use std::fmt::Write as _;
 use std::path::Path;
 

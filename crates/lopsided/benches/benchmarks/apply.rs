@@ -1,9 +1,10 @@
 //! Products with G: tiles and the sparse form.
 
 use criterion::{Criterion, criterion_group};
+use lopsided::data::synth;
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{KernelMatrix, OperatorChoice};
-use lopsided::{Dataset, GraphRule, Mat, Samples, synth};
+use lopsided::{Dataset, GraphRule, Mat, Samples};
 use std::hint::black_box;
 
 fn tiles(c: &mut Criterion) {

@@ -4,11 +4,13 @@ use criterion::{Criterion, criterion_group};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::matrix_free::eigen::{PartialEigenParams, partial_svd, partial_svd_scratch};
 use faer::{Col, Par};
+use lopsided::Run;
+use lopsided::base::registry::Params;
+use lopsided::data::synth;
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{BiLinear, KernelMatrix, Operator, OperatorChoice};
-use lopsided::registry::Params;
-use lopsided::svd::{Run, solver};
-use lopsided::{Dataset, Graph, GraphRule, Mat, Samples, synth};
+use lopsided::solvers::svd::solver;
+use lopsided::{Dataset, Graph, GraphRule, Mat, Samples};
 
 const RANK: usize = 8;
 const TOL: f64 = 1e-6;

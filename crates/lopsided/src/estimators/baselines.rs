@@ -1,14 +1,15 @@
 //! Methods that kernel SVD is measured against.
 
 use super::{Features, KernelSvd, Scaling};
-use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::registry::Params;
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Dataset;
+use crate::data::samples::Csr;
 use crate::kernel::{Gamma, KernelSpec};
 use crate::operator::Katz;
-use crate::registry::Params;
-use crate::samples::Csr;
-use crate::scalar::Scalar;
-use crate::svd::{self, Run};
+use crate::solvers::svd;
 
 /// A solver by name, with its parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,12 @@
-use super::kmeans::KMeans;
 use super::{KernelSvd, KernelSvdModel};
-use crate::compat::{Compat, Compatibility};
-use crate::dataset::{Dataset, to_unit_rows, unit_rows};
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::{Dataset, to_unit_rows, unit_rows};
+use crate::data::samples::{Samples, Side};
+use crate::estimators::compat::{Compat, Compatibility};
 use crate::kernel::Gamma;
-use crate::samples::{Samples, Side};
-use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::solvers::kmeans::KMeans;
 use faer::Mat;
 
 /// Clusters the rows and the columns of a matrix at once: k-means on both sides of a kernel SVD (\[KSVD\] Section 4.2).
@@ -141,8 +141,8 @@ impl Biclustering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::synth;
     use crate::metrics::adjusted_rand_index;
-    use crate::synth;
 
     /// Three by two blocks with noise.
     fn blocks(n: usize, m: usize) -> (Samples<f64>, Vec<u32>, Vec<u32>) {

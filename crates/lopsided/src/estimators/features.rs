@@ -1,7 +1,7 @@
 use super::{KernelSvdModel, Scaling};
-use crate::samples::Side;
-use crate::scalar::Scalar;
-use crate::svd::{SolveReport, Svd};
+use crate::base::scalar::Scalar;
+use crate::data::samples::Side;
+use crate::solvers::svd::{SolveReport, Svd};
 use faer::{Mat, MatRef};
 
 /// What a method says about its samples: singular vectors with their values, of one side or of both.

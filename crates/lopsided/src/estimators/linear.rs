@@ -1,10 +1,10 @@
 //! Linear least-squares support vector machine, one class against the rest.
 
-pub use crate::linear_machine::{Hyperplanes as LinearLsSvmModel, largest_columns};
+pub use crate::solvers::linear_machine::{Hyperplanes as LinearLsSvmModel, largest_columns};
 
-use crate::error::{Error, Result};
-use crate::linalg;
-use crate::samples::SamplesRef;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::data::samples::SamplesRef;
 use faer::{Mat, MatRef};
 
 /// One-vs-rest linear LS-SVM on dense features.
@@ -136,7 +136,7 @@ fn column_means(features: MatRef<'_, f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth;
+    use crate::data::synth;
     use proptest::prelude::*;
 
     #[test]

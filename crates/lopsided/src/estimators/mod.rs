@@ -6,10 +6,11 @@
 mod ask_ls;
 mod baselines;
 mod bicluster;
+pub mod compat;
+pub mod distributions;
 mod features;
 mod kernel_machine;
 mod kernel_svd;
-mod kmeans;
 mod learned_compat;
 pub mod linear;
 pub(crate) mod moments;
@@ -25,7 +26,6 @@ pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
 pub use kernel_machine::{ClassWeight, KernelLogistic, KernelMachineModel, Svm, SvmKind};
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
-pub use kmeans::{Clustering, KMeans};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
 pub use nystrom_machine::{
     Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel,
@@ -35,13 +35,13 @@ pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
 
-use crate::archive::Archive;
-use crate::compat::Compatibility;
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::graph::GraphFrame;
-use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
+use crate::data::dataset::Dataset;
+use crate::data::graph::GraphFrame;
+use crate::estimators::compat::Compatibility;
 use faer::Mat;
 use std::collections::BTreeMap;
 

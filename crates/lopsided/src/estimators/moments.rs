@@ -1,6 +1,6 @@
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::linalg;
 use crate::estimators::linear::{self, LinearLsSvmModel};
-use crate::linalg;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
 
@@ -87,8 +87,8 @@ impl Moments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::synth;
     use crate::estimators::linear::LinearLsSvm;
-    use crate::synth;
 
     #[test]
     fn parts_give_the_machine_of_all_other_samples() {

@@ -1,10 +1,10 @@
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Dataset;
+use crate::data::samples::{Samples, SamplesRef, Side};
 use crate::kernel::KernelSpec;
 use crate::operator::{KernelMatrix, Operator};
-use crate::samples::{Samples, SamplesRef, Side};
-use crate::scalar::Scalar;
-use crate::svd::Run;
 use faer::{Mat, MatRef};
 
 /// Kernel values between new samples and those that a model was fitted with.

@@ -1,10 +1,10 @@
 //! What is predicted, and how good predictions are.
 
 use super::linear::largest_columns;
-use crate::dataset::Target;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::data::dataset::Target;
 use crate::metrics::{micro_f1, rmse};
-use crate::random;
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use std::collections::HashSet;

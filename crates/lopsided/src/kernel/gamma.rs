@@ -1,8 +1,8 @@
 use super::Meeting;
-use crate::error::{Error, Result};
-use crate::random;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use rand::RngExt;
 use rayon::prelude::*;
 use std::str::FromStr;
@@ -114,7 +114,7 @@ fn median_distance<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: Samples
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Samples;
+    use crate::data::samples::Samples;
     use faer::Mat;
 
     #[test]

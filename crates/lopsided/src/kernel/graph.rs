@@ -1,29 +1,27 @@
 use super::{Kernel, KernelSpec};
-use crate::error::{Error, Result};
-use crate::graph::GraphRule;
-use crate::operator::{Katz, Operator, PageRank, ShortestPaths, SparseOperator, TILE};
-use crate::registry::{Entry, Params};
-use crate::samples::{Csr, SamplesRef};
-use crate::scalar::Scalar;
-use crate::watch::Watch;
-use faer::{Mat, MatMut};
+use crate::base::error::{Error, Result};
+use crate::base::registry::{Entry, Params};
+use crate::base::scalar::Scalar;
+use crate::data::graph::GraphRule;
+use crate::data::samples::SamplesRef;
+use faer::MatMut;
 
 /// A kernel of the nodes of a graph: G is a function of the whole matrix P of the graph, not of two samples.
 ///
 /// Transductive: G holds the nodes of the graph it was made from and says nothing about others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GraphKernel {
-    /// [`Katz`] proximity.
+    /// [`crate::operator::Katz`] proximity.
     Katz {
         /// β·ρ(P), between 0 and 1; β itself where ρ(P) = 0.
         beta: f64,
     },
-    /// [`PageRank`].
+    /// [`crate::operator::PageRank`].
     PageRank {
         /// Probability that the walk goes on.
         alpha: f64,
     },
-    /// [`ShortestPaths`].
+    /// [`crate::operator::ShortestPaths`].
     ShortestPath {
         /// Loss of similarity with each link.
         decay: f64,
@@ -33,35 +31,8 @@ pub enum GraphKernel {
 const KATZ: &str = "katz";
 const PAGE_RANK: &str = "ppr";
 const SHORTEST_PATH: &str = "shortest-path";
-/// Nodes up to which the sum of a series may be stored.
-const STORED: usize = 5000;
 
 impl GraphKernel {
-    /// G of the graph with matrix P, and what a user should know of it; with `stored` the sum of a series is stored where it is small, at the price of a product for
-    /// every node.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless P is square, [`Error::Param`] for parameters that do not fit P, [`Error::Memory`].
-    pub fn operator<T: Scalar>(
-        &self,
-        p: Csr<T>,
-        stored: bool,
-        memory: u64,
-        watch: &Watch,
-    ) -> Result<(Box<dyn Operator<T> + Send>, Vec<String>)> {
-        let mut notes = Vec::new();
-        let operator: Box<dyn Operator<T> + Send> = match *self {
-            GraphKernel::Katz { beta } => {
-                let katz = Katz::relative(p, beta)?;
-                notes = katz.notes().to_vec();
-                sum(katz, stored, memory, watch)?
-            }
-            GraphKernel::PageRank { alpha } => sum(PageRank::new(p, alpha)?, stored, memory, watch)?,
-            GraphKernel::ShortestPath { decay } => Box::new(ShortestPaths { decay, memory, watch }.operator(&p)?),
-        };
-        Ok((operator, notes))
-    }
-
     /// Products with P that one product with G takes; 1 where G is stored.
     pub fn terms(&self) -> f64 {
         match *self {
@@ -107,34 +78,6 @@ impl KernelSpec {
         let plain = self.name == KATZ;
         GraphRule { self_loops: !plain, normalize: !plain, ..GraphRule::default() }
     }
-}
-
-/// The series itself, or its sum as a sparse matrix where that takes at most a quarter of the memory. What is lost in
-/// rounding is left out.
-fn sum<T: Scalar>(
-    series: impl Operator<T> + Send + 'static,
-    stored: bool,
-    memory: u64,
-    watch: &Watch,
-) -> Result<Box<dyn Operator<T> + Send>> {
-    let all: Vec<usize> = (0..series.nrows()).collect();
-    if !stored || all.len() > STORED {
-        return Ok(Box::new(series));
-    }
-    let mut out = Csr::empty(all.len());
-    for rows in all.chunks(TILE) {
-        watch.check()?;
-        let mut block = Mat::zeros(rows.len(), all.len());
-        series.block(rows, &all, block.as_mut())?;
-        for row in block.row_iter() {
-            let least = T::eps() * row.iter().map(|v| v.as_f64().abs()).fold(0.0, f64::max);
-            out.push_row((0..).zip(row.iter().copied()).filter(|(_, v)| v.as_f64().abs() > least));
-        }
-        if 2 * out.bytes() as u64 > memory / 4 {
-            return Ok(Box::new(series));
-        }
-    }
-    Ok(Box::new(SparseOperator::new(None, out)))
 }
 
 /// A number between 0 and 1, both excluded.

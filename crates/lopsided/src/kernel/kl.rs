@@ -1,8 +1,8 @@
 use super::{Kernel, Meeting};
-use crate::error::{Error, Result};
-use crate::registry::{Entry, Params};
-use crate::samples::{Samples, SamplesRef};
-use crate::scalar::Scalar;
+use crate::base::error::{Error, Result};
+use crate::base::registry::{Entry, Params};
+use crate::base::scalar::Scalar;
+use crate::data::samples::{Samples, SamplesRef};
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut};
 

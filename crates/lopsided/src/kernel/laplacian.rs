@@ -1,9 +1,9 @@
 use super::rbf::exponential_block;
 use super::{Kernel, Meeting, Separable};
-use crate::error::Result;
-use crate::registry::Entry;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::registry::Entry;
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use faer::MatMut;
 
 /// k(x, z) = exp(−gamma·|x − z|₁).

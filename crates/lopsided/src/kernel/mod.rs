@@ -35,10 +35,10 @@ pub use rbf::Rbf;
 pub use sne::Sne;
 pub use t::StudentT;
 
-use crate::error::Result;
-use crate::registry::{self, Entry, Params};
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::registry::{self, Entry, Params};
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use faer::MatMut;
 use pair::Meeting;
 

@@ -1,8 +1,8 @@
 //! Tiles of ⟨x, z⟩ and |x − z|₁, shared by all pointwise kernels.
 
-use crate::linalg;
-use crate::samples::{CsrRef, SamplesRef};
-use crate::scalar::Scalar;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::samples::{CsrRef, SamplesRef};
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use pulp::{Arch, Simd, WithSimd};
@@ -251,8 +251,8 @@ fn dense<T: Scalar>(rows: CsrRef<'_, T>) -> Mat<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Csr, Samples};
-    use crate::synth;
+    use crate::data::samples::{Csr, Samples};
+    use crate::data::synth;
 
     /// Rows of which a few coordinates are not zero, dense and sparse.
     fn samples(count: usize, seed: u64) -> [Samples<f64>; 2] {

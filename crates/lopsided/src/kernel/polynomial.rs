@@ -1,8 +1,8 @@
 use super::{Derivative, Kernel, Meeting, Separable};
-use crate::error::Result;
-use crate::registry::{Entry, Params};
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::registry::{Entry, Params};
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use faer::MatMut;
 use faer::prelude::ReborrowMut;
 

@@ -1,8 +1,8 @@
 use super::Kernel;
-use crate::error::{Error, Result};
-use crate::registry::Entry;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::base::error::{Error, Result};
+use crate::base::registry::Entry;
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use faer::MatMut;
 
 /// G is given: row sample i is row i of G.

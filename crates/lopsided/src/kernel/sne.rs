@@ -1,8 +1,8 @@
 use super::{Derivative, Kernel, Meeting, Normalization, Separable, pair};
-use crate::error::Result;
-use crate::registry::Entry;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::registry::Entry;
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use faer::MatMut;
 
 /// k(x, z) = exp(−gamma·|x − z|²) / Σ_z' exp(−gamma·|x − z'|²), the sum over all column samples (\[KSVD\] §4).

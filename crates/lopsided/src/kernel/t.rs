@@ -1,8 +1,8 @@
 use super::{Derivative, Kernel, Meeting, Normalization, pair};
-use crate::error::Result;
-use crate::registry::Entry;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::registry::Entry;
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use faer::MatMut;
 
 /// k(x, z) = (1 + gamma·|x − z|²)⁻¹ / Σ_z' (1 + gamma·|x − z'|²)⁻¹, the sum over all column samples (\[AsKLS\] §4).

@@ -1,7 +1,7 @@
 use super::check_lengths;
-use crate::linalg;
-use crate::samples::{Samples, SamplesRef};
-use crate::scalar::Scalar;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::samples::{Samples, SamplesRef};
 use faer::Mat;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -187,7 +187,7 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Csr;
+    use crate::data::samples::Csr;
 
     #[test]
     fn values_equal_those_of_scikit_learn() {

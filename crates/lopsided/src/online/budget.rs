@@ -1,6 +1,6 @@
 //! A bound on the stored samples.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::str::FromStr;
 
 /// At most so many samples are stored on each side; beyond it the one whose loss changes the matrix least goes.

@@ -6,9 +6,9 @@ use super::instance::Trial;
 use super::loss::Loss;
 use super::matrices::{eigen, frobenius, product, svd};
 use super::spec::LearnerSpec;
-use crate::error::Result;
-use crate::samples::SamplesRef;
-use crate::svd::Run;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::data::samples::SamplesRef;
 use faer::{Mat, MatRef};
 
 /// Kinks are rounded over this width; the loss is then at most half of it too small.

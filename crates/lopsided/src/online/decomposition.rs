@@ -1,7 +1,7 @@
 //! Decompositions of X·C·Yᵀ from the two kernel matrices alone.
 
 use super::matrices::{eigen, product, svd};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use faer::{Mat, MatRef};
 
 /// Singular values below this share of the largest possible one count as 0.

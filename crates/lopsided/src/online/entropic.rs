@@ -9,8 +9,8 @@ use super::matrices::{diagonal, eigen};
 use super::spec::LearnerSpec;
 use super::step::StepSize;
 use super::{LearnerEntry, OnlineLearner, checkpoint_of};
-use crate::archive::Archive;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::data::archive::Archive;
 
 /// How far above 1 the largest eigenvalue of an instance may be by rounding.
 const ROUNDING: f64 = 1e-9;

@@ -5,8 +5,8 @@ use super::instance::Instance;
 use super::matrices::{diagonal, padded, product, svd};
 use super::spec::LearnerSpec;
 use super::subspace::Subspace;
-use crate::archive::Archive;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::data::archive::Archive;
 use faer::Mat;
 
 /// Singular values below this share of the largest are dropped.

@@ -8,8 +8,8 @@ use super::loss::Loss;
 use super::matrices::frobenius;
 use super::spec::LearnerSpec;
 use super::{LearnerEntry, OnlineLearner, checkpoint_of};
-use crate::archive::Archive;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::data::archive::Archive;
 
 /// W ← proj(W − η·∂·M), \[KMU\] Eq. (4.1), from W = 0.
 ///

@@ -1,7 +1,7 @@
 //! What a learner sees in a trial.
 
-use crate::error::{Error, Result};
-use crate::samples::{Samples, SamplesRef};
+use crate::base::error::{Error, Result};
+use crate::data::samples::{Samples, SamplesRef};
 use faer::Mat;
 
 /// The matrix of one trial, given by its vectors: M = Σ_a w_a·φ(x_a)ψ(z_a)ᵀ, or Σ_a w_a·φ(x_a)φ(x_a)ᵀ without `z`.

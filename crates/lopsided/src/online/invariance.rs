@@ -2,10 +2,10 @@
 
 use super::OnlineLearner;
 use super::instance::{Instance, Trial};
-use crate::error::{Error, Result};
-use crate::random;
-use crate::samples::{Samples, SamplesRef};
-use crate::svd::Run;
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::data::samples::{Samples, SamplesRef};
 use faer::Mat;
 
 /// The largest change of a prediction when all instances are rotated, over `rotations` random rotations.

@@ -1,6 +1,6 @@
 //! Losses of a prediction ŷ = tr(WᵀM) against a label y.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::str::FromStr;
 
 /// The loss suffered in a trial.

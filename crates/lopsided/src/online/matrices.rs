@@ -1,8 +1,8 @@
 //! Small dense matrices of the learners, on this thread alone.
 
-use crate::error::{Error, Result};
-use crate::linalg;
-pub(super) use crate::linalg::dot;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+pub(super) use crate::base::linalg::dot;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{self, ComputeEigenvectors};
@@ -163,7 +163,7 @@ pub(super) fn transposed_inverse(lower: &Mat<f64>) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random;
+    use crate::base::random;
 
     #[test]
     fn a_basis_grows_only_where_a_column_is_new() {

@@ -51,8 +51,8 @@ pub use regret::{History, RegretPoint};
 pub use spec::LearnerSpec;
 pub use step::{StepSize, Tuning};
 
-use crate::archive::Archive;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::data::archive::Archive;
 
 /// What checkpoints call themselves.
 const ESTIMATOR: &str = "online-learner";

@@ -7,8 +7,8 @@ use super::loss::Loss;
 use super::matrices::diagonal;
 use super::spec::LearnerSpec;
 use super::{LearnerEntry, OnlineLearner, checkpoint_of};
-use crate::archive::Archive;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::data::archive::Archive;
 use faer::Mat;
 
 /// θ ← θ + y·M after a mistake (y·tr(WᵀM) ≤ 0), W the gradient of ½‖θ‖_p²: σ_i ↦ σ_i^(p−1)/‖σ‖_p^(p−2).

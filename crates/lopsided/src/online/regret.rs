@@ -5,8 +5,8 @@ use super::account::Account;
 use super::comparator::{Hindsight, best_in_hindsight};
 use super::instance::Trial;
 use super::spec::LearnerSpec;
-use crate::error::Result;
-use crate::svd::Run;
+use crate::base::Run;
+use crate::base::error::Result;
 
 /// The regret after some of the trials.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]

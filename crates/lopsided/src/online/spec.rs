@@ -6,10 +6,10 @@ use super::instance::Instance;
 use super::loss::Loss;
 use super::step::StepSize;
 use super::{OnlineLearner, learner_entry};
-use crate::archive::Archive;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::registry::Params;
+use crate::data::archive::Archive;
 use crate::kernel::KernelSpec;
-use crate::registry::Params;
 
 /// What users write and checkpoints save.
 ///

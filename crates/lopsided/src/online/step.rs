@@ -1,6 +1,6 @@
 //! How far a learner moves in a trial.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// The step size η of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -3,10 +3,10 @@
 use super::budget::{Budget, BudgetCost, Removal};
 use super::frame::{Frame, Look};
 use super::matrices::{column, dot, eigen, extend_basis, length, padded, product, row_lengths};
-use crate::archive::Archive;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::data::archive::Archive;
+use crate::data::samples::SamplesRef;
 use crate::kernel::KernelSpec;
-use crate::samples::SamplesRef;
 use faer::{Mat, MatRef};
 
 /// The frame is made smaller when it has this many more vectors than twice the turn.

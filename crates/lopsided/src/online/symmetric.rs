@@ -9,8 +9,8 @@ use super::loss::Loss;
 use super::matrices::{diagonal, eigen, product};
 use super::spec::LearnerSpec;
 use super::{LearnerEntry, OnlineLearner, checkpoint_of};
-use crate::archive::Archive;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::data::archive::Archive;
 
 /// W ← proj(W − η·∂·M) on symmetric W without negative eigenvalues and with trace B or less, from W = 0.
 ///

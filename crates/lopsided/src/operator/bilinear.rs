@@ -1,5 +1,5 @@
 use super::Operator;
-use crate::scalar::Scalar;
+use crate::base::scalar::Scalar;
 use faer::dyn_stack::{MemStack, StackReq};
 use faer::matrix_free::{BiLinOp, LinOp};
 use faer::{MatMut, MatRef, Par};

@@ -5,12 +5,12 @@ use super::{
     DenseOperator, KernelOperator, Operator, OperatorChoice, OperatorKind, OperatorPlan, ProductOperator, Scaled,
     SparseOperator, row_sums,
 };
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
+use crate::data::samples::SamplesRef;
 use crate::kernel::{Kernel, Normalization, Separable};
-use crate::random;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
-use crate::watch::Watch;
 
 /// A kernel, two sample sets and how G may be multiplied: everything an operator is built from.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 use super::{Access, Operator, col_sums, row_sums};
-use crate::error::Result;
-use crate::linalg;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;

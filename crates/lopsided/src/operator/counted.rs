@@ -1,7 +1,7 @@
 use super::{Access, Operator};
-use crate::error::Result;
-use crate::scalar::Scalar;
-use crate::watch::Watch;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
 use faer::{MatMut, MatRef};
 
 /// Any operator; what is asked of it is counted by a [`Watch`].
@@ -50,9 +50,9 @@ impl<T: Scalar> Operator<T> for Counted<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use crate::base::watch::{Watch, Work};
     use crate::kernel::KernelSpec;
     use crate::operator::{KernelMatrix, OperatorChoice};
-    use crate::watch::{Watch, Work};
     use crate::{Mat, Samples};
 
     /// The work of a product of three vectors and a block of two by two entries, after building.

@@ -1,7 +1,9 @@
-use super::{Access, Operator, TILE, few};
-use crate::error::Result;
-use crate::linalg;
-use crate::scalar::Scalar;
+use super::{Access, Operator};
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::products::TILE;
+use crate::products::few;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;

@@ -1,9 +1,9 @@
-use super::radius::SpectralRadius;
-use super::strips::Strips;
 use super::{Access, Operator};
-use crate::error::{Error, Result};
-use crate::samples::{Csr, SamplesRef};
-use crate::scalar::Scalar;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::samples::{Csr, SamplesRef};
+use crate::products::radius::SpectralRadius;
+use crate::products::strips::Strips;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 

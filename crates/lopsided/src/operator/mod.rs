@@ -31,27 +31,20 @@
 mod bilinear;
 mod build;
 mod centered;
-mod components;
 mod counted;
 mod dense;
-mod exponents;
-mod few;
+mod graph;
 mod katz;
 mod kernel;
 mod page_rank;
 mod plan;
 mod product;
-mod radius;
 mod scaled;
 mod shortest_paths;
-mod single;
 mod sparse;
-mod sparse_product;
 mod streamed;
-mod strips;
 mod submatrix;
 mod symmetric;
-mod thin;
 mod widened;
 
 pub use bilinear::BiLinear;
@@ -67,21 +60,18 @@ pub use product::ProductOperator;
 pub(crate) use product::multiply;
 pub use scaled::Scaled;
 pub use shortest_paths::ShortestPaths;
-pub(crate) use single::Single;
 pub use sparse::{RankOne, SparseOperator};
 pub use streamed::StreamedOperator;
 pub use submatrix::Submatrix;
 pub use symmetric::Symmetric;
 pub use widened::Widened;
 
-use crate::error::Result;
-use crate::linalg;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::products::TILE;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
-
-/// Rows (or columns) of G handled as one piece by products that go through [`Operator::block`].
-pub(crate) const TILE: usize = 256;
 
 /// What a solver may ask of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

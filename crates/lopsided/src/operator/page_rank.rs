@@ -1,7 +1,7 @@
 use super::{Access, Katz, Operator};
-use crate::error::{Error, Result};
-use crate::samples::Csr;
-use crate::scalar::Scalar;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::samples::Csr;
 use faer::{MatMut, MatRef};
 
 /// Personalised PageRank, R = (1 − α)·(I − αP)⁻¹ = (1 − α)·Σ_{k ≥ 0} (αP)^k: where a walk over P that ends with probability

@@ -1,10 +1,10 @@
-use super::exponents::Exponents;
 use super::sparse::estimate_meetings;
 use super::symmetric::is_symmetric;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use crate::kernel::{Kernel, Separable};
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
+use crate::products::exponents::Exponents;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,10 +1,10 @@
-use super::sparse_product::multiply as multiply_sparse;
 use super::{Access, Operator};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::samples::{Csr, SamplesRef};
 use crate::kernel::pair::Meeting;
-use crate::linalg;
-use crate::samples::{Csr, SamplesRef};
-use crate::scalar::Scalar;
+use crate::products::sparse_product::multiply as multiply_sparse;
 use faer::{Mat, MatMut, MatRef};
 
 /// The linear kernel's G = X·Zᵀ as two products with the samples: G·V = X(ZᵀV), never formed.

@@ -1,6 +1,6 @@
 use super::{Access, Operator, row_sums};
-use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 

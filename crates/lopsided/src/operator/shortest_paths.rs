@@ -1,8 +1,8 @@
 use super::SparseOperator;
-use crate::error::{Error, Result};
-use crate::samples::Csr;
-use crate::scalar::Scalar;
-use crate::watch::Watch;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
+use crate::data::samples::Csr;
 use rayon::prelude::*;
 
 /// Similarities below this count as 0.

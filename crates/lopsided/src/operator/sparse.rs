@@ -1,11 +1,11 @@
-use super::strips::Strips;
 use super::{Access, Operator};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
+use crate::data::samples::{Csr, CsrRef};
 use crate::kernel::pair::Meeting;
 use crate::kernel::{Kernel, Normalization, Separable};
-use crate::samples::{Csr, CsrRef};
-use crate::scalar::Scalar;
-use crate::watch::Watch;
+use crate::products::strips::Strips;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
@@ -95,7 +95,7 @@ impl<T: Scalar> Exponents<T> {
         let factor = if meeting == Meeting::Dot { gamma + gamma } else { gamma };
         met.values_mut().par_iter_mut().for_each(|v| *v *= factor);
         let scaled = |sizes: Vec<T>| sizes.into_iter().map(|s| -gamma * s).collect();
-        let sizes = |side| scaled(meeting.sizes(crate::samples::SamplesRef::Sparse(side)));
+        let sizes = |side| scaled(meeting.sizes(crate::data::samples::SamplesRef::Sparse(side)));
         Exponents { rows: sizes(x), cols: sizes(z), met }
     }
 

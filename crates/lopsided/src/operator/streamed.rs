@@ -1,9 +1,9 @@
 use super::{Access, Operator};
-use crate::error::Result;
-use crate::row_stream::RowStream;
-use crate::samples::CsrRef;
-use crate::scalar::Scalar;
-use crate::watch::Watch;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
+use crate::data::row_stream::RowStream;
+use crate::data::samples::CsrRef;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 

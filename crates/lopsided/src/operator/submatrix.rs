@@ -1,8 +1,9 @@
-use super::{Access, Operator, TILE};
-use crate::error::Result;
-use crate::linalg;
-use crate::samples::is_everything;
-use crate::scalar::Scalar;
+use super::{Access, Operator};
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::samples::is_everything;
+use crate::products::TILE;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;

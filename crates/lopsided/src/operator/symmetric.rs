@@ -1,10 +1,11 @@
-use super::{Access, KernelOperator, Operator, TILE, rounded};
-use crate::error::Result;
+use super::{Access, KernelOperator, Operator, rounded};
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
+use crate::data::samples::SamplesRef;
 use crate::kernel::Kernel;
-use crate::linalg;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
-use crate::watch::Watch;
+use crate::products::TILE;
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;

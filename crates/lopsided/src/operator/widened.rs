@@ -1,6 +1,6 @@
 use super::{Access, Operator};
-use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 

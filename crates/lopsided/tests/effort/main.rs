@@ -5,8 +5,9 @@
 mod allocator;
 mod problems;
 
+use lopsided::data::synth;
 use lopsided::operator::{DenseOperator, Operator};
-use lopsided::{Mat, Run, synth};
+use lopsided::{Mat, Run};
 use problems::{PROBLEMS, Problem};
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,12 +1,12 @@
 //! The problems: everything in them is fixed, also the memory that choices are made by.
 
+use lopsided::data::synth::{self, CyclicGraph};
 use lopsided::estimators::{Approach, Approximation, AskLs, KernelPca, KernelRidge, Model, Svm, SvmKind, Symmetrize};
 use lopsided::kernel::KernelSpec;
-use lopsided::linsys::{CoupledSystem, Route};
 use lopsided::online::{Instance, LearnerSpec};
 use lopsided::operator::{KernelMatrix, OperatorChoice};
-use lopsided::svm::{CSvm, Part, RowCache};
-use lopsided::synth::{self, CyclicGraph};
+use lopsided::solvers::linsys::{CoupledSystem, Route};
+use lopsided::solvers::svm::{CSvm, Part, RowCache};
 use lopsided::{Biclustering, Dataset, GraphRule, KernelSvd, Mat, Run, Samples, Target};
 
 /// What a problem counts of its own.

@@ -1,11 +1,12 @@
 //! The coupled system of AsK-LS: all routes against the bordered system in the plainest form.
 
 use faer::linalg::solvers::Solve;
+use lopsided::data::synth;
 use lopsided::estimators::{AskLs, Model};
 use lopsided::kernel::Gamma;
-use lopsided::linsys::{CoupledSolution, CoupledSystem, OnSingular, PenaltyPath, Route};
 use lopsided::operator::DenseOperator;
-use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
+use lopsided::solvers::linsys::{CoupledSolution, CoupledSystem, OnSingular, PenaltyPath, Route};
+use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target};
 use proptest::prelude::*;
 
 const ROUTES: [Route; 4] = [Route::Svd, Route::Dense, Route::Krylov, Route::Minres];

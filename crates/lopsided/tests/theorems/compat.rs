@@ -1,6 +1,7 @@
 use crate::naive::{both, gap};
+use lopsided::data::synth;
 use lopsided::kernel::Gamma;
-use lopsided::{Compat, Compatibility, Dataset, KernelSvd, KernelSvdModel, Mat, Run, Samples, Side, synth};
+use lopsided::{Compat, Compatibility, Dataset, KernelSvd, KernelSvdModel, Mat, Run, Samples, Side};
 
 const SHAPES: [(usize, usize); 3] = [(13, 7), (7, 13), (9, 9)];
 

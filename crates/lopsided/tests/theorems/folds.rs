@@ -1,9 +1,9 @@
 //! Cross-validation sees nothing of the fold: for every estimator it is a fit on the rest for each fold, and labels that mean
 //! nothing are guessed no better than by chance.
 
+use lopsided::data::synth::{self, CyclicGraph};
 use lopsided::estimators::{Estimator, Point, Recipe, estimators, score};
 use lopsided::kernel::Gamma;
-use lopsided::synth::{self, CyclicGraph};
 use lopsided::{Compat, Compatibility, Dataset, GraphRule, KernelSvd, Mat, Run, Samples, Target};
 use proptest::prelude::*;
 use std::time::{SystemTime, UNIX_EPOCH};

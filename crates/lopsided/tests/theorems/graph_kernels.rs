@@ -1,10 +1,11 @@
 //! Kernels of graphs against dense inverses and Floyd and Warshall's distances.
 
 use faer::linalg::solvers::Solve;
+use lopsided::data::synth;
 use lopsided::estimators::{AskLs, Merge, Model};
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{Katz, KernelMatrix, ShortestPaths};
-use lopsided::{Dataset, Error, Graph, GraphRule, KernelSvd, Links, Mat, Run, Samples, Target, Watch, synth};
+use lopsided::{Dataset, Error, Graph, GraphRule, KernelSvd, Links, Mat, Run, Samples, Target, Watch};
 use proptest::prelude::*;
 
 fn graph(nodes: usize, seed: u64) -> Graph {
@@ -125,7 +126,9 @@ fn katz_on_public_graphs_is_at_its_share_of_the_spectral_radius() {
     let Ok(folder) = std::env::var("LOPSIDED_DATA") else { return };
     for (name, file) in [("cora", "edges.csv"), ("citeseer", "edges.csv"), ("pubmed", "edges.csv.gz")] {
         let path = std::path::Path::new(&folder).join(name).join(file);
-        let Ok(lopsided::io::Input::Graph(graph, _)) = lopsided::io::read::<f64>(&path, &Default::default()) else {
+        let Ok(lopsided::data::io::Input::Graph(graph, _)) =
+            lopsided::data::io::read::<f64>(&path, &Default::default())
+        else {
             continue;
         };
         let rule = KernelSpec::new("katz").graph_rule();

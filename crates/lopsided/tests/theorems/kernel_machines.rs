@@ -1,10 +1,11 @@
 //! The estimators `svm`, `nu-svm` and `logistic`: probabilities, files, weights, several classes.
 
+use lopsided::data::synth;
 use lopsided::estimators::{
     ClassWeight, Estimator, KernelLogistic, KernelMachineModel, Model, Svm, SvmKind, Symmetrize, score,
 };
-use lopsided::svm::MultiClass;
-use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target, synth};
+use lopsided::solvers::svm::MultiClass;
+use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target};
 
 /// Overlapping clusters in three classes, and new ones of the same kind.
 fn data(n: usize) -> (Dataset<f64>, Dataset<f64>) {
@@ -92,7 +93,7 @@ fn sample_weights_of_classes_are_class_weights_and_balanced_ones_favour_the_rare
         };
         assert_eq!(fit("c=3", &train), fit("none", &weighted));
         let share = |decision: Mat<f64>| {
-            let found = lopsided::linear_machine::largest_columns(decision.as_ref());
+            let found = lopsided::solvers::linear_machine::largest_columns(decision.as_ref());
             found.iter().filter(|c| **c == 2).count()
         };
         assert!(share(fit("balanced", &train)) > share(fit("none", &train)));

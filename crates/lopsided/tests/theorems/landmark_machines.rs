@@ -1,18 +1,19 @@
 //! `svm`, `nu-svm` and `logistic` with landmarks: \[NKM\] for classification, against the exact machines.
 
 use crate::naive;
+use lopsided::base::registry::Params;
+use lopsided::data::synth;
 use lopsided::estimators::{
     Approach, Approximation, Comparison, Estimator, KernelLogistic, KernelMachineModel, Model, OwnLandmarks, Svm,
     SvmKind, Symmetrize, score,
 };
 use lopsided::kernel::KernelSpec;
-use lopsided::landmarks::Landmarks;
-use lopsided::linear_machine::HingeLoss;
-use lopsided::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use lopsided::operator::DenseOperator;
-use lopsided::registry::Params;
-use lopsided::svm::{CSvm, MultiClass, Part, RowCache};
-use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target, synth};
+use lopsided::solvers::landmarks::Landmarks;
+use lopsided::solvers::linear_machine::HingeLoss;
+use lopsided::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
+use lopsided::solvers::svm::{CSvm, MultiClass, Part, RowCache};
+use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target};
 
 const GAMMA: f64 = 0.3;
 const PENALTY: f64 = 2.0;
@@ -128,7 +129,7 @@ fn lla_and_gsa_solve_the_substituted_problem() {
 fn distances_of_solutions_follow_the_equations() {
     let train = data(90, 3);
     let vectors = |found: &KernelFunctions<f64>| {
-        let lopsided::lowrank::Anchors::Points(Samples::Dense(points)) = &found.anchors else { panic!() };
+        let lopsided::solvers::lowrank::Anchors::Points(Samples::Dense(points)) = &found.anchors else { panic!() };
         points.transpose() * &found.weights
     };
     for kind in [SvmKind::C(0.5), SvmKind::Nu(0.8)] {

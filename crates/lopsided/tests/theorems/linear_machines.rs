@@ -1,9 +1,10 @@
 //! Linear machines by their optimality conditions, beside the kernel machines of the linear kernel.
 
-use lopsided::linear_machine::{HingeLoss, Labels, LinearSvm, LinearSvmFunction, Logistic, softmax};
+use lopsided::data::synth;
 use lopsided::operator::DenseOperator;
-use lopsided::svm::{CSvm, Part, RowCache};
-use lopsided::{Mat, Run, synth};
+use lopsided::solvers::linear_machine::{HingeLoss, Labels, LinearSvm, LinearSvmFunction, Logistic, softmax};
+use lopsided::solvers::svm::{CSvm, Part, RowCache};
+use lopsided::{Mat, Run};
 use proptest::prelude::*;
 
 /// Overlapping samples of classes 0, 1, … and their codes.

@@ -218,7 +218,7 @@ fn a_new_column_whose_values_overflow_is_named() {
     // Above and below the number of samples from which tiles come from prepared samples, and in the sparse form.
     for (n, sparse) in [(20, false), (90, false), (20, true)] {
         let kind = |m: Mat<f64>| if sparse { crate::naive::both::<f64>(&m)[1].clone() } else { Samples::Dense(m) };
-        let near = |seed| lopsided::synth::gaussian::<f64>(n, 2, seed);
+        let near = |seed| lopsided::data::synth::gaussian::<f64>(n, 2, seed);
         let x = Mat::from_fn(n, 2, |i, j| if i == 3 { 60.0 } else { near(1)[(i, j)] });
         let data = Dataset::two_sided(kind(x), kind(near(2)));
         let estimator = KernelSvd { kernel: crate::naive::spec("sne", 1.0), ..KernelSvd::new("sne") }.with_rank(3);

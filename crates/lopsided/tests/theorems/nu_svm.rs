@@ -2,7 +2,7 @@
 
 use super::svm::{dot, kernel, labels, times};
 use lopsided::operator::{DenseOperator, Submatrix};
-use lopsided::svm::{CSvm, Classes, Learned, Machine, MultiClass, NuSvm, Part, RowCache, SvmSolution};
+use lopsided::solvers::svm::{CSvm, Classes, Learned, Machine, MultiClass, NuSvm, Part, RowCache, SvmSolution};
 use lopsided::{Error, Mat, Run};
 use proptest::prelude::*;
 
@@ -149,7 +149,7 @@ fn an_infeasible_nu_is_refused_with_the_range() {
 
 /// A linear kernel of points of two classes that lie among each other.
 fn mixed(n: usize, seed: u64) -> (Mat<f64>, Vec<f64>) {
-    let x = lopsided::synth::gaussian::<f64>(n, 2, seed);
+    let x = lopsided::data::synth::gaussian::<f64>(n, 2, seed);
     let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let moved = Mat::from_fn(n, 2, |i, j| x[(i, j)] + if j == 0 { 0.7 * y[i] } else { 0.0 });
     (&moved * moved.transpose(), y)

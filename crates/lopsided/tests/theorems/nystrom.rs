@@ -1,9 +1,11 @@
 use crate::naive::{self, both, draw, sparse_matrix};
-use lopsided::landmarks::{Given, Sampler, samplers};
+use lopsided::Run;
+use lopsided::base::registry::Params;
+use lopsided::data::synth;
 use lopsided::operator::{DenseOperator, Operator, OperatorChoice, Submatrix};
-use lopsided::registry::Params;
-use lopsided::svd::{self, Nystrom, Run, Svd, SvdSolver};
-use lopsided::{Dataset, GraphRule, KernelSvd, KernelSvdModel, Mat, Samples, Scaling, Side, synth};
+use lopsided::solvers::landmarks::{Given, Sampler, samplers};
+use lopsided::solvers::svd::{self, Nystrom, Svd, SvdSolver};
+use lopsided::{Dataset, GraphRule, KernelSvd, KernelSvdModel, Mat, Samples, Scaling, Side};
 use proptest::prelude::*;
 
 fn run(seed: u64) -> Run {

@@ -2,15 +2,16 @@
 
 use crate::naive;
 use faer::linalg::solvers::Solve;
+use lopsided::data::row_stream::RowStream;
+use lopsided::data::synth;
 use lopsided::estimators::{
     Approach, Approximation, Estimator, GramErrors, KernelPca, KernelRidge, Model, OwnLandmarks, StreamedRidge, score,
 };
 use lopsided::kernel::KernelSpec;
-use lopsided::landmarks::{Landmarks, samplers};
-use lopsided::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis, NystromMethod};
 use lopsided::operator::{DenseOperator, ProductOperator};
-use lopsided::row_stream::RowStream;
-use lopsided::{Csr, Dataset, KernelSvd, Mat, Run, Samples, Target, synth};
+use lopsided::solvers::landmarks::{Landmarks, samplers};
+use lopsided::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis, NystromMethod};
+use lopsided::{Csr, Dataset, KernelSvd, Mat, Run, Samples, Target};
 use proptest::prelude::*;
 
 const GAMMA: f64 = 0.8;
@@ -198,7 +199,7 @@ proptest! {
                 let method: NystromMethod = method.parse().unwrap();
                 for truncate in [None, Some(keep.min(m))] {
                     let map = NystromBasis { method, truncate }.fit(&at, x.as_ref(), &run()).unwrap();
-                    let lopsided::lowrank::Anchors::Points(Samples::Dense(points)) = &map.anchors else { panic!() };
+                    let lopsided::solvers::lowrank::Anchors::Points(Samples::Dense(points)) = &map.anchors else { panic!() };
                     let gram = map.weights.transpose() * k(points, points) * &map.weights;
                     let identity = Mat::<f64>::identity(map.count(), map.count());
                     prop_assert!((&gram - identity).norm_max() < 1e-7, "{method} {truncate:?}");
@@ -259,7 +260,7 @@ fn distances_of_solutions_follow_the_equations() {
     let machine = |approach| ridge(linear(), Approximation::new(approach, "uniform", 2));
     let vectors = |approach| {
         let found = functions(&machine(approach), &x, &y);
-        let lopsided::lowrank::Anchors::Points(Samples::Dense(points)) = &found.anchors else { panic!() };
+        let lopsided::solvers::lowrank::Anchors::Points(Samples::Dense(points)) = &found.anchors else { panic!() };
         points.transpose() * &found.weights
     };
     let exact = vectors(Approach::Exact);

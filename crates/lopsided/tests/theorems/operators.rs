@@ -1,8 +1,9 @@
 use crate::naive::{self, POINTWISE, both, sparse_matrix};
 use faer::{MatMut, MatRef};
+use lopsided::data::synth;
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice};
-use lopsided::{Mat, Result, Samples, Scalar, synth};
+use lopsided::{Mat, Result, Samples, Scalar};
 use proptest::prelude::*;
 
 /// Only `block`, so that the products are the provided ones.
@@ -158,7 +159,7 @@ fn the_sparse_form_survives_samples_of_enormous_norm() {
 /// Row after row or column after column in memory: the numbers are the same, and so is everything made of them.
 #[test]
 fn the_order_of_samples_in_memory_does_not_change_bits() {
-    use lopsided::samples::{Order, SharedRows};
+    use lopsided::data::samples::{Order, SharedRows};
     use std::sync::Arc;
     for (n, d) in [(7, 1), (40, 3), (300, 17), (520, 70)] {
         let x = synth::gaussian::<f64>(n, d, 3);

@@ -1,8 +1,8 @@
 //! Prediction from kernel SVD features.
 
+use lopsided::data::synth::{self, CyclicGraph};
 use lopsided::estimators::{Estimator, Model, Plan, Point, SvdPredictor, SvdPredictorModel, load_model};
-use lopsided::synth::{self, CyclicGraph};
-use lopsided::tasks::Search;
+use lopsided::evaluation::Search;
 use lopsided::{Dataset, GraphRule, KernelSvd, Result, Run, Samples, Scalar, Target};
 
 /// The same estimator without its shared cross-validation.
@@ -99,7 +99,7 @@ fn saved_models_predict_the_same_bits() {
     for data in [graph(), table(), values()] {
         let model = predictor("sne").fit(data.clone(), &run).unwrap();
         model.archive().save(&path).unwrap();
-        let back = load_model::<f64>(&lopsided::archive::Archive::load(&path).unwrap()).unwrap();
+        let back = load_model::<f64>(&lopsided::data::archive::Archive::load(&path).unwrap()).unwrap();
         assert_eq!(back.answer(), model.answer());
         assert_eq!(back.report(), model.report());
         assert_eq!(back.decision(&data, &run).unwrap(), model.decision(&data, &run).unwrap());
@@ -109,7 +109,7 @@ fn saved_models_predict_the_same_bits() {
 #[test]
 fn heads_that_do_not_fit_are_refused() {
     let model = predictor("rbf").fit(table::<f64>(), &Run::default()).unwrap();
-    let refused = |change: &dyn Fn(&mut lopsided::archive::Archive)| {
+    let refused = |change: &dyn Fn(&mut lopsided::data::archive::Archive)| {
         let mut archive = model.archive();
         change(&mut archive);
         load_model::<f64>(&archive).err().map(|e| e.to_string()).unwrap_or_default()

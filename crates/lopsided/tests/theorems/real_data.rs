@@ -1,11 +1,11 @@
 //! Reference values on real data, read from the folder named by `LOPSIDED_DATA`; without it the tests say "skipped".
 
-use lopsided::graph::Graph;
-use lopsided::io::{Input, ReadOptions, read, read_labels};
+use lopsided::data::graph::Graph;
+use lopsided::data::io::{Input, ReadOptions, read, read_labels};
+use lopsided::evaluation::{Grid, NodeClassification, summarize};
 use lopsided::kernel::Gamma;
 use lopsided::metrics::{coherence, normalized_mutual_information};
 use lopsided::operator::OperatorChoice;
-use lopsided::tasks::{Grid, NodeClassification, summarize};
 use lopsided::{Biclustering, Dataset, Features, GraphRule, KernelSvd, LinearSvd, Mat, Run};
 use std::collections::HashMap;
 use std::path::PathBuf;

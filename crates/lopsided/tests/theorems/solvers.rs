@@ -1,7 +1,8 @@
 use crate::naive::{draw, sparse_matrix};
+use lopsided::Run;
+use lopsided::base::registry::Params;
 use lopsided::operator::{DenseOperator, Operator, SparseOperator};
-use lopsided::registry::Params;
-use lopsided::svd::{self, Run, Svd};
+use lopsided::solvers::svd::{self, Svd};
 use lopsided::{Csr, Mat, Scalar};
 use proptest::prelude::*;
 

@@ -1,10 +1,11 @@
 //! The support vector machine against a projected gradient method, and its optimality conditions.
 
+use lopsided::data::synth;
 use lopsided::estimators::{Estimator, Model, Svm, Symmetrize};
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{DenseOperator, KernelMatrix};
-use lopsided::svm::{CSvm, MultiClass, Part, RowCache, SvmSolution};
-use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target, synth};
+use lopsided::solvers::svm::{CSvm, MultiClass, Part, RowCache, SvmSolution};
+use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target};
 use proptest::prelude::*;
 
 /// A positive definite matrix of size one.

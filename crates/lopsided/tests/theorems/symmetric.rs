@@ -1,10 +1,12 @@
 //! One set of samples on both sides: half of G is evaluated or stored.
 
 use crate::naive::{self, POINTWISE, gap};
+use lopsided::Run;
+use lopsided::base::registry::Params;
+use lopsided::data::synth;
 use lopsided::operator::{KernelMatrix, OperatorChoice};
-use lopsided::registry::Params;
-use lopsided::svd::{Run, solver};
-use lopsided::{Mat, Samples, synth};
+use lopsided::solvers::svd::solver;
+use lopsided::{Mat, Samples};
 
 /// More than two tiles of rows, the last one not full.
 const SAMPLES: usize = 700;

@@ -1,10 +1,10 @@
 use crate::naive;
 use faer::linalg::solvers::Solve;
+use lopsided::data::synth::{self, CyclicGraph};
 use lopsided::estimators::linear::LinearLsSvm;
+use lopsided::evaluation::{Grid, HeldOut, NodeClassification, reconstruct, summarize};
 use lopsided::metrics::{macro_f1, micro_f1, split};
 use lopsided::operator::{Katz, Operator};
-use lopsided::synth::{self, CyclicGraph};
-use lopsided::tasks::{Grid, HeldOut, NodeClassification, reconstruct, summarize};
 use lopsided::{
     Csr, Dataset, Features, Graph, GraphRule, Hope, KernelSvd, Kpca, LinearSvd, Links, Mat, Pca, Run, Samples, Side,
 };

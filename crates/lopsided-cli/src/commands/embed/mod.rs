@@ -11,8 +11,9 @@ use crate::context::Context;
 use crate::input::{self, Loaded};
 use crate::{estimator, output};
 use anyhow::Result;
-use lopsided::io::write_matrix;
-use lopsided::{Compat, Dataset, KernelSvd, KernelSvdModel, Scalar, Side, file};
+use lopsided::base::file;
+use lopsided::data::io::write_matrix;
+use lopsided::{Compat, Dataset, KernelSvd, KernelSvdModel, Scalar, Side};
 use std::path::{Path, PathBuf};
 use summary::{DryRun, Summary};
 

@@ -3,7 +3,7 @@
 use super::learned::Learning;
 use crate::context::Context;
 use crate::{memory, talk};
-use lopsided::error::bytes;
+use lopsided::base::error::bytes;
 use lopsided::estimators::{Plan, StreamedModel};
 use lopsided::{KernelSvd, KernelSvdModel, Result, Scalar, Scaling};
 use serde::Serialize;

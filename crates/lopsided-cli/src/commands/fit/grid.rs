@@ -2,7 +2,7 @@
 
 use crate::args::FitArgs;
 use lopsided::estimators::{Recipe, estimators};
-use lopsided::tasks::Search;
+use lopsided::evaluation::Search;
 use lopsided::{Dataset, KernelSvd, Scalar};
 
 const RANKS: [usize; 3] = [25, 100, 300];

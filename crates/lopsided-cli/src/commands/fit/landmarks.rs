@@ -4,8 +4,8 @@ use crate::args::FitArgs;
 use crate::context::Context;
 use crate::labelled;
 use anyhow::Result;
+use lopsided::data::io::{self, Input, ReadOptions, TargetColumn};
 use lopsided::estimators::{Estimator, MachineErrors, estimators};
-use lopsided::io::{self, Input, ReadOptions, TargetColumn};
 use lopsided::{Dataset, Error, Scalar};
 use std::path::Path;
 

@@ -15,8 +15,8 @@ use crate::labelled::{self, Labelled};
 use crate::{estimator, input, output};
 use anyhow::Result;
 use lopsided::estimators::{Estimator, MachineErrors, Recipe, estimators, score};
+use lopsided::evaluation::{Search, Tuning};
 use lopsided::kernel::Gamma;
-use lopsided::tasks::{Search, Tuning};
 use lopsided::{Compat, Dataset, Error, KernelSvd, Scalar};
 use summary::Summary;
 

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::{memory, output, talk};
 use anyhow::Result;
 use lopsided::Error;
-use lopsided::io::{TrialReader, TrialRecord};
+use lopsided::data::io::{TrialReader, TrialRecord};
 use lopsided::online::{Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial};
 use predictions::Predictions;
 use saved::Saved;

@@ -1,7 +1,7 @@
 //! Regret as a table and as a picture.
 
 use crate::report::svg::{Series, file, lines};
-use lopsided::file::write_atomically;
+use lopsided::base::file::write_atomically;
 use lopsided::online::RegretPoint;
 use lopsided::{Error, Result};
 use std::fmt::Write as _;

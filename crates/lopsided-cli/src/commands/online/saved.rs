@@ -2,7 +2,7 @@
 
 use crate::args::OnlineArgs;
 use crate::context::Context;
-use lopsided::archive::Archive;
+use lopsided::data::archive::Archive;
 use lopsided::online::{History, LearnerSpec, OnlineLearner};
 use lopsided::{Error, Result};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::figures::save;
 use crate::report::svg::{self, Series};
-use lopsided::tasks::{Grid, Spread, Trial, summarize};
+use lopsided::evaluation::{Grid, Spread, Trial, summarize};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use super::{EXACT, Settings, tell};
 use crate::context::Context;
 use anyhow::Result;
 use lopsided::Features;
-use lopsided::tasks::{Grid, Reconstruction, Spread, Summary, Trial, reconstruct, summarize};
+use lopsided::evaluation::{Grid, Reconstruction, Spread, Summary, Trial, reconstruct, summarize};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -2,8 +2,8 @@
 
 use crate::input;
 use crate::labelled::measured;
-use lopsided::io::{Format, Input, ReadOptions, is_svmlight, read, read_labels};
-use lopsided::tasks::standardized;
+use lopsided::data::io::{Format, Input, ReadOptions, is_svmlight, read, read_labels};
+use lopsided::evaluation::standardized;
 use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Mat, Result, Samples, Target};
 use std::path::{Path, PathBuf};
 

@@ -3,10 +3,10 @@
 use super::paper::SolverFigures;
 use crate::context::Context;
 use lopsided::Run;
+use lopsided::base::registry::Params;
+use lopsided::evaluation::{Accuracy, Reference};
 use lopsided::operator::Operator;
-use lopsided::registry::Params;
-use lopsided::svd::{Svd, solver};
-use lopsided::tasks::{Accuracy, Reference};
+use lopsided::solvers::svd::{Svd, solver};
 use serde::Serialize;
 use std::time::Instant;
 

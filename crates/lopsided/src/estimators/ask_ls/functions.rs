@@ -1,8 +1,8 @@
 use super::Symmetrize;
 use super::stack::Scores;
-use crate::error::Result;
-use crate::linsys::CoupledSolution;
+use crate::base::error::Result;
 use crate::operator::{Access, Operator, Submatrix, block_by_products};
+use crate::solvers::linsys::CoupledSolution;
 use faer::{Mat, MatMut, MatRef};
 
 /// Coefficients of f_s and f_t over all samples of K, zero for those that took no part; one column per class.

@@ -15,13 +15,13 @@ pub(super) use stack::Merger;
 use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::scoring::{Answer, Known, deal};
 use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
-use crate::dataset::{Dataset, Target};
-use crate::error::{Error, Result};
-use crate::linsys::{self, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::{Dataset, Target};
+use crate::data::samples::is_everything;
 use crate::operator::{Access, KernelMatrix, Operator, Widened};
-use crate::samples::is_everything;
-use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::solvers::linsys::{self, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
 use faer::MatRef;
 use rayon::prelude::*;
 use stack::Scores;
@@ -119,7 +119,7 @@ impl Symmetrize {
 
 /// AsK-LS: classes or values from two functions, f_s(x) = Σ_j k(x, x_j)·b_j + β_s of a sample as source and
 /// f_t(z) = Σ_i k(x_i, z)·a_i + β_t of it as target, found together by one linear system (\[AsKLS\] Eq. (6), see
-/// [`crate::linsys`]) for all classes.
+/// [`crate::solvers::linsys`]) for all classes.
 ///
 /// A graph is learned transductively: K holds all nodes, the system those with a label. With `symmetrize` it is the LS-SVM
 /// of the symmetrised kernel: for a symmetric K both functions are one (\[AsKLS\] Proposition 2).
@@ -130,7 +130,8 @@ impl Symmetrize {
 ///
 /// ```
 /// use lopsided::estimators::{AskLs, Model};
-/// use lopsided::{Dataset, GraphRule, KernelSvd, Run, Target, synth::CyclicGraph};
+/// use lopsided::data::synth::CyclicGraph;
+/// use lopsided::{Dataset, GraphRule, KernelSvd, Run, Target};
 ///
 /// let (graph, classes) = CyclicGraph { nodes: 300, ..CyclicGraph::default() }.generate()?;
 /// let names = (0..4).map(|c| c.to_string()).collect();

@@ -1,7 +1,7 @@
 //! What stacking needs for many penalties: the scores of every part of the samples by what is learned from the others, and the
 //! mean of what is learned.
 //!
-//! The system of [`crate::linsys`] without a part S of the samples is the whole one without the rows and columns of S. With
+//! The system of [`crate::solvers::linsys`] without a part S of the samples is the whole one without the rows and columns of S. With
 //! C = M⁻¹ on vectors of mean 0, \[a; b\] = C·\[y; y\] and the rows S of both halves,
 //!
 //! e_S = (C_SS)⁻¹·\[a; b\]_S
@@ -13,12 +13,12 @@
 
 use super::stack::Scores;
 use super::{Functions, Task, complement, rows_of};
-use crate::error::Result;
-use crate::linalg;
-use crate::linsys::{self, CoupledSolution, CoupledSystem, PenaltyPath, SystemReport};
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::random;
 use crate::operator::{DenseOperator, Means, Operator, Submatrix, materialize};
-use crate::random;
-use crate::svd::Run;
+use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, PenaltyPath, SystemReport};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -308,8 +308,8 @@ fn powers(size: usize, apply: impl Fn(&Mat<f64>) -> Mat<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::synth;
     use crate::estimators::Answer;
-    use crate::synth;
     use proptest::prelude::*;
 
     fn problem(n: usize, seed: u64) -> (DenseOperator<'static, f64>, Mat<f64>, Vec<usize>, Vec<Vec<usize>>) {
@@ -341,7 +341,7 @@ mod tests {
             for part in &parts {
                 let rest = complement(part, n);
                 let block = Submatrix::new(&k, Some(&rest), Some(&rest));
-                let system = CoupledSystem { penalty, route: crate::linsys::Route::Svd, ..CoupledSystem::default() };
+                let system = CoupledSystem { penalty, route: crate::solvers::linsys::Route::Svd, ..CoupledSystem::default() };
                 let solved = system.solve(&block, rows_of(y.as_ref(), &rest).as_ref(), &Run::default()).unwrap();
                 prop_assume!(solved.report.condition < 1e4);
                 conditions.push(solved.report.condition);

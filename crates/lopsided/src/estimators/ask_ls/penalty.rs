@@ -2,14 +2,14 @@
 
 use super::stack::{Merger, Scores};
 use super::{AskLs, FOLDS, Functions, Merge, STREAM, Symmetrized, Task, complement, functions, rows_of};
-use crate::dataset::Target;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::base::watch::Progress;
+use crate::data::dataset::Target;
 use crate::estimators::scoring::deal;
-use crate::linsys::{self, CoupledSystem, OnSingular, PenaltyPath};
 use crate::operator::{Access, Operator, Submatrix};
-use crate::random;
-use crate::svd::Run;
-use crate::watch::Progress;
+use crate::solvers::linsys::{self, CoupledSystem, OnSingular, PenaltyPath};
 use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;

@@ -3,16 +3,16 @@
 use super::nested::{self, Stacked};
 use super::stack::{Merger, Scores};
 use super::{AskLs, FOLDS, Functions, Merge, STREAM, Symmetrized, Task, check_square, training, unfolded};
-use crate::dataset::{Dataset, Target};
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Progress;
+use crate::data::dataset::{Dataset, Target};
 use crate::estimators::new_values::NewValues;
 use crate::estimators::scoring::{deal, hidden, no_target};
 use crate::estimators::{Answer, Point, score};
-use crate::linsys::{PenaltyPath, Route};
 use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
-use crate::scalar::Scalar;
-use crate::svd::Run;
-use crate::watch::Progress;
+use crate::solvers::linsys::{PenaltyPath, Route};
 use faer::Mat;
 use rayon::prelude::*;
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::estimators::Answer;
 use crate::estimators::nystrom_machine::Problem;
-use crate::lowrank::KernelFunctions;
+use crate::solvers::lowrank::KernelFunctions;
 
 /// The samples with a class.
 pub(in crate::estimators) struct Labelled {

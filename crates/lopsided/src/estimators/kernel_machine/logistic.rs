@@ -3,9 +3,9 @@ use super::{
     KernelMachineModel, KernelSvd, Learned, Model, Output, Plan, Point, Recipe, Result, Run, Scalar, Space, Symmetrize,
     Task, above_zero, unknown_setting, validate,
 };
-use crate::linear_machine::{Labels, Logistic};
-use crate::linsys::check_penalty;
 use crate::operator::{DenseOperator, Operator, available_memory, materialize};
+use crate::solvers::linear_machine::{Labels, Logistic};
+use crate::solvers::linsys::check_penalty;
 
 const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty", "symmetrize", "class-weight"]];
 

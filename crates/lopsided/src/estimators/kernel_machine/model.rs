@@ -1,14 +1,14 @@
-use crate::archive::Archive;
-use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
+use crate::data::dataset::Dataset;
+use crate::data::graph::GraphFrame;
 use crate::estimators::ask_ls::AskLsModel;
 use crate::estimators::{Answer, FitReport, Model};
-use crate::graph::GraphFrame;
-use crate::linear_machine::softmax;
-use crate::lowrank::KernelFunctions;
-use crate::scalar::Scalar;
-use crate::svd::Run;
-use crate::svm::{Pair, Sigmoid, class_probabilities, class_values};
+use crate::solvers::linear_machine::softmax;
+use crate::solvers::lowrank::KernelFunctions;
+use crate::solvers::svm::{Pair, Sigmoid, class_probabilities, class_values};
 use faer::Mat;
 
 /// How classes are decided from the functions.

@@ -2,11 +2,11 @@
 
 use super::svm::{Svm, SvmKind};
 use super::{Error, Learned, Mat, MatRef, Operator, Output, Result, Run, Space, Task};
-use crate::linalg;
-use crate::linear_machine::{LearnedPlane, LinearSvm};
+use crate::base::linalg;
+use crate::data::samples::SamplesRef;
 use crate::operator::{Access, DenseOperator, ProductOperator, available_memory, materialize};
-use crate::samples::SamplesRef;
-use crate::svm::{self, CSvm, Classes, Machine, NuSvm, Pair, RowCache};
+use crate::solvers::linear_machine::{LearnedPlane, LinearSvm};
+use crate::solvers::svm::{self, CSvm, Classes, Machine, NuSvm, Pair, RowCache};
 
 /// Bytes of kernel rows that are kept, unless the memory allowed is less than four times as much.
 const CACHE: u64 = 1 << 30;

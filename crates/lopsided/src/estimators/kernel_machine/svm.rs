@@ -4,9 +4,9 @@ use super::{
     Symmetrize, TwoClass, above_zero, unknown_setting, validate,
 };
 use crate::estimators::nystrom_machine::{Comparison, MachineErrors, Problem};
-use crate::linear_machine::HingeLoss;
-use crate::linsys::check_penalty;
-use crate::svm::MultiClass;
+use crate::solvers::linear_machine::HingeLoss;
+use crate::solvers::linsys::check_penalty;
+use crate::solvers::svm::MultiClass;
 
 const SETTINGS: [&[&str]; 4] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty", "loss"], &SHARED_SETTINGS];
 const NU_SETTINGS: [&[&str]; 4] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["nu"], &SHARED_SETTINGS];
@@ -34,7 +34,8 @@ pub enum SvmKind {
 ///
 /// ```
 /// use lopsided::estimators::{Model, Svm, Symmetrize};
-/// use lopsided::{Dataset, KernelSvd, Run, Samples, Target, synth};
+/// use lopsided::data::synth;
+/// use lopsided::{Dataset, KernelSvd, Run, Samples, Target};
 ///
 /// let (x, classes) = synth::clusters::<f64>(60, 3, 2, 1);
 /// let names = vec!["a".to_string(), "b".to_string()];

@@ -2,11 +2,11 @@
 
 use super::landmarks::Prepared;
 use super::{Approach, Dataset, Frame, Learned, Result, Run, Scalar, Space, Task, TwoClass};
-use crate::dataset::Target;
+use crate::base::watch::Progress;
+use crate::data::dataset::Target;
 use crate::estimators::scoring::{hidden, no_target};
 use crate::estimators::{Model, score};
-use crate::linear_machine::Hyperplanes;
-use crate::watch::Progress;
+use crate::solvers::linear_machine::Hyperplanes;
 
 /// The score of every machine on every fold; `learn` is told the number of the machine.
 ///

@@ -1,10 +1,10 @@
 //! Vectors extended from landmarks, in model files.
 
-use crate::archive::Archive;
-use crate::error::Result;
-use crate::samples::is_everything;
-use crate::scalar::Scalar;
-use crate::svd::Extension;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
+use crate::data::samples::is_everything;
+use crate::solvers::svd::Extension;
 use faer::Mat;
 
 /// Adds an extension to a model's archive.

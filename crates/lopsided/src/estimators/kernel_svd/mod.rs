@@ -9,13 +9,14 @@ pub use model::KernelSvdModel;
 pub(in crate::estimators) use saved::{put_data, take_data};
 pub use scaling::Scaling;
 
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::registry::Params;
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Dataset;
 use crate::kernel::{Gamma, Kernel, KernelSpec};
 use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, OperatorPlan, available_memory};
-use crate::registry::Params;
-use crate::scalar::Scalar;
-use crate::svd::{self, Run, SolverPlan};
+use crate::solvers::svd::{self, SolverPlan};
 
 /// Settings of the kernel that a grid may vary.
 pub(crate) const KERNEL_SETTINGS: [&str; 8] =

@@ -1,13 +1,14 @@
 use super::Scaling;
-use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Dataset;
+use crate::data::samples::{SamplesRef, Side};
 use crate::estimators::new_values::NewValues;
 use crate::kernel::KernelSpec;
-use crate::linalg;
 use crate::operator::{self, Centered, Means, Operator, Submatrix};
-use crate::samples::{SamplesRef, Side};
-use crate::scalar::Scalar;
-use crate::svd::{Run, SolveReport, Svd};
+use crate::solvers::svd::{SolveReport, Svd};
 use faer::{Mat, MatRef};
 
 /// A fitted [`super::KernelSvd`].

@@ -1,12 +1,12 @@
 use super::{KernelSvdModel, extended};
-use crate::archive::Archive;
-use crate::dataset::{Dataset, Maps};
-use crate::error::Result;
-use crate::graph::GraphFrame;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
+use crate::data::dataset::{Dataset, Maps};
+use crate::data::graph::GraphFrame;
+use crate::data::samples::{Samples, SamplesRef, Side};
 use crate::operator::Means;
-use crate::samples::{Samples, SamplesRef, Side};
-use crate::scalar::Scalar;
-use crate::svd::Svd;
+use crate::solvers::svd::Svd;
 use std::path::Path;
 
 /// Name in saved files and listings.

@@ -1,4 +1,4 @@
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-use crate::scalar::Scalar;
+use crate::base::scalar::Scalar;
 use faer::Mat;
 
 /// Decay of the mean gradient and of its mean square.

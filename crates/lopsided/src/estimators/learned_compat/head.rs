@@ -1,5 +1,5 @@
-use crate::error::{Error, Result};
-use crate::linalg;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 
@@ -99,7 +99,7 @@ fn ridge(k: usize, d: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth;
+    use crate::data::synth;
 
     fn data() -> (Mat<f64>, Mat<f64>) {
         let (x, classes) = synth::clusters::<f64>(60, 3, 3, 4);

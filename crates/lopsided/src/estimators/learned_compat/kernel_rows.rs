@@ -1,9 +1,9 @@
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::samples::SamplesRef;
 use crate::kernel::pair::Meeting;
 use crate::kernel::{Derivative, Kernel, KernelSpec, Normalization};
-use crate::linalg;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 
 /// A kernel that can be learned through.
@@ -126,7 +126,7 @@ fn divided<T: Scalar>(mut rows: Mat<T>) -> (Mat<T>, Vec<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth;
+    use crate::data::synth;
 
     /// Σ weights∘G, a function of x and z.
     fn value(kernel: &Differentiable<f64>, x: &Mat<f64>, z: &Mat<f64>, weights: &Mat<f64>) -> f64 {

@@ -9,15 +9,15 @@ mod training;
 
 pub use head::Loss;
 
-use crate::compat::{Compat, Compatibility};
-use crate::dataset::{Dataset, Maps, Target};
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::{Dataset, Maps, Target};
+use crate::data::samples::{Samples, Side};
+use crate::estimators::compat::{Compat, Compatibility};
 use crate::estimators::linear::LinearLsSvmModel;
 use crate::estimators::{KernelSvd, KernelSvdModel};
 use crate::operator::available_memory;
-use crate::samples::{Samples, Side};
-use crate::scalar::Scalar;
-use crate::svd::Run;
 use faer::Mat;
 use head::Head;
 use kernel_rows::Differentiable;

@@ -1,7 +1,7 @@
-use crate::dataset::{Dataset, Maps};
-use crate::linalg;
-use crate::samples::Samples;
-use crate::scalar::Scalar;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::dataset::{Dataset, Maps};
+use crate::data::samples::Samples;
 use faer::{Mat, MatRef};
 
 /// Raw rows and columns of a matrix, whose images under the maps the kernel compares.

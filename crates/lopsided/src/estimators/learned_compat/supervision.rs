@@ -1,7 +1,7 @@
 use super::head::Loss;
-use crate::dataset::Target;
-use crate::error::{Error, Result};
-use crate::random;
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::data::dataset::Target;
 use faer::Mat;
 use rand::seq::SliceRandom;
 

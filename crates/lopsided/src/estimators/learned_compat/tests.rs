@@ -1,6 +1,6 @@
 use super::*;
+use crate::data::synth;
 use crate::kernel::{Gamma, KernelSpec};
-use crate::synth;
 
 /// Rows whose class is the sign of their smallest column, which the leading components of a1 leave out.
 fn hidden(n: usize, m: usize, seed: u64) -> (Samples<f64>, Target) {

@@ -1,7 +1,7 @@
-use crate::error::Result;
-use crate::linsys::dots;
-use crate::verdict::Verdict;
-use crate::watch::{Progress, Watch};
+use crate::base::error::Result;
+use crate::base::verdict::Verdict;
+use crate::base::watch::{Progress, Watch};
+use crate::solvers::linsys::dots;
 use faer::Mat;
 
 /// Conjugate gradients for A·w = b with a positive definite A, each column of b with its own step lengths.

@@ -1,11 +1,12 @@
 //! How far approximate machines and kernel matrices are from the exact ones.
 
-use crate::error::{Error, Result};
-use crate::linalg;
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::random;
+use crate::base::registry::Params;
 use crate::operator::Operator;
-use crate::random;
-use crate::registry::Params;
-use crate::svd::{self, Run};
+use crate::solvers::svd;
 use faer::{Mat, MatMut, MatRef};
 
 /// Up to this many samples the Frobenius norm is exact.

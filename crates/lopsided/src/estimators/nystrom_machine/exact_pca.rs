@@ -2,12 +2,14 @@
 
 use super::pca::{Components, KernelPca, nonzero};
 use super::problem::Problem;
-use crate::error::{Error, Result};
-use crate::linalg;
-use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, Single, Widened};
-use crate::registry::Params;
-use crate::scalar::Scalar;
-use crate::svd::{self, Goal, Run, SolveReport, Svd};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::registry::Params;
+use crate::base::scalar::Scalar;
+use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, Widened};
+use crate::products::single::Single;
+use crate::solvers::svd::{self, Goal, SolveReport, Svd};
 use faer::Mat;
 
 /// Residual from which products in single precision are accurate enough.

@@ -1,6 +1,6 @@
 //! Kernel machines scaled up by landmarks (\[NKM\]): ridge regression and principal components, exact or by three approaches.
 //!
-//! With the features F = K_nm·A of a [`crate::lowrank::NystromBasis`] (G = Fᵀ in \[NKM\]):
+//! With the features F = K_nm·A of a [`crate::solvers::lowrank::NystromBasis`] (G = Fᵀ in \[NKM\]):
 //!
 //! | approach | what is learned | prediction |
 //! | --- | --- | --- |

@@ -3,15 +3,15 @@
 use super::cg::{ConjugateGradients, Judged};
 use super::streamed::StreamedRidge;
 use super::systems::solve;
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
+use crate::data::row_stream::RowStream;
+use crate::data::samples::{CsrRef, Samples, SamplesRef};
 use crate::kernel::Kernel;
-use crate::linalg;
-use crate::lowrank::{Anchors, KernelFunctions, LandmarkKernel, inverse_root};
-use crate::row_stream::RowStream;
-use crate::samples::{CsrRef, Samples, SamplesRef};
-use crate::scalar::Scalar;
-use crate::svd::Run;
-use crate::watch::Watch;
+use crate::solvers::lowrank::{Anchors, KernelFunctions, LandmarkKernel, inverse_root};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 

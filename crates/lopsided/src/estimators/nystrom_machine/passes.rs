@@ -2,16 +2,17 @@
 
 use super::cg::{ConjugateGradients, Judged};
 use super::systems::Centred;
-use crate::error::Result;
-use crate::linalg::{self, SymmetricFactor};
-use crate::linsys::dots;
-use crate::lowrank::LandmarkKernel;
-use crate::operator::{KernelOperator, Operator, Single};
-use crate::random;
-use crate::samples::SamplesRef;
-use crate::scalar::Scalar;
-use crate::svd::Run;
-use crate::verdict::Verdict;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::linalg::{self, SymmetricFactor};
+use crate::base::random;
+use crate::base::scalar::Scalar;
+use crate::base::verdict::Verdict;
+use crate::data::samples::SamplesRef;
+use crate::operator::{KernelOperator, Operator};
+use crate::products::single::Single;
+use crate::solvers::linsys::dots;
+use crate::solvers::lowrank::LandmarkKernel;
 use faer::{Mat, MatRef};
 
 /// Residual that counts as converged, and the steps that should be enough for it by far.
@@ -179,10 +180,10 @@ fn condition(lower: MatRef<'_, f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::samples::Samples;
+    use crate::data::synth;
     use crate::kernel::KernelSpec;
-    use crate::landmarks::Landmarks;
-    use crate::samples::Samples;
-    use crate::synth;
+    use crate::solvers::landmarks::Landmarks;
 
     fn problem<T: Scalar>(picked: Vec<usize>) -> (LandmarkKernel<T>, Samples<T>, Mat<f64>) {
         let x = synth::gaussian::<T>(3000, 3, 5);

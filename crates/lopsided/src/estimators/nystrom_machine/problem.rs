@@ -1,17 +1,17 @@
 use super::approximation::{Approach, Approximation, OwnLandmarks};
 use super::errors::GramErrors;
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::registry::Params;
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Dataset;
+use crate::data::samples::{Csr, Samples, SamplesRef};
 use crate::estimators::KernelSvd;
 use crate::kernel::KernelSpec;
-use crate::landmarks::{self, Landmarks};
-use crate::linalg;
-use crate::lowrank::{Anchors, KernelFunctions, LandmarkKernel, check_symmetric};
 use crate::operator::{Built, KernelMatrix, OperatorChoice, Widened, available_memory};
-use crate::registry::Params;
-use crate::samples::{Csr, Samples, SamplesRef};
-use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::solvers::landmarks::{self, Landmarks};
+use crate::solvers::lowrank::{Anchors, KernelFunctions, LandmarkKernel, check_symmetric};
 use faer::Mat;
 use std::collections::HashMap;
 
@@ -99,7 +99,7 @@ impl<T: Scalar> Problem<T> {
         let sampler = landmarks::sampler::<T>(&approximation.sampler, &Params::default())?;
         if self.columns.is_some() && approximation.sampler == "kmeans" {
             let picked =
-                |built: &Built<'_, T>| sampler.pick(&*built.operator, crate::samples::Side::Row, count, run.seed);
+                |built: &Built<'_, T>| sampler.pick(&*built.operator, crate::data::samples::Side::Row, count, run.seed);
             return self.with_operator(run, picked).map(Landmarks::Indices);
         }
         self.with_operator(run, |built| sampler.place(&*built.operator, self.x.as_ref(), count, run.seed))

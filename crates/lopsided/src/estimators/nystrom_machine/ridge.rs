@@ -7,16 +7,16 @@ use super::problem::Problem;
 use super::ridge_model::KernelRidgeModel;
 use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
 use super::validate;
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::base::verdict::Verdict;
+use crate::data::dataset::Dataset;
+use crate::data::samples::Samples;
 use crate::estimators::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use crate::estimators::scoring::Known;
 use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
-use crate::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
-use crate::samples::Samples;
-use crate::scalar::Scalar;
-use crate::svd::Run;
-use crate::verdict::Verdict;
+use crate::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use faer::{Mat, MatRef};
 
 /// Name in saved files and listings.
@@ -101,7 +101,7 @@ impl KernelRidge {
         if y.nrows() != x.count() {
             return Err(Error::shape("the number of rows of the targets", x.count(), y.nrows()));
         }
-        crate::samples::SamplesRef::Dense(y).check_finite("the targets")?;
+        crate::data::samples::SamplesRef::Dense(y).check_finite("the targets")?;
         let rows: Vec<usize> = (0..x.count()).collect();
         self.check_settings(rows.len())?;
         let problem = self.problem(&Dataset::new(x), &rows, run)?;

@@ -1,12 +1,12 @@
 use super::ridge::NAME;
-use crate::archive::Archive;
-use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
+use crate::data::dataset::Dataset;
+use crate::data::graph::GraphFrame;
 use crate::estimators::{Answer, FitReport, Model};
-use crate::graph::GraphFrame;
-use crate::lowrank::KernelFunctions;
-use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::solvers::lowrank::KernelFunctions;
 use faer::Mat;
 
 /// A fitted [`super::KernelRidge`] or [`super::StreamedRidge`].

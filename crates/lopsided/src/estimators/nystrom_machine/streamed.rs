@@ -4,18 +4,18 @@ use super::cg::Judged;
 use super::normal::{Normal, as_samples};
 use super::ridge_model::KernelRidgeModel;
 use super::systems::Centred;
-use crate::dataset::Target;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Target;
+use crate::data::row_stream::RowStream;
+use crate::data::samples::Csr;
 use crate::estimators::FitReport;
 use crate::estimators::scoring::Known;
 use crate::kernel::{Gamma, KernelSpec};
-use crate::landmarks::Landmarks;
-use crate::lowrank::{LandmarkKernel, check_symmetric};
-use crate::random;
-use crate::row_stream::RowStream;
-use crate::samples::Csr;
-use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::solvers::landmarks::Landmarks;
+use crate::solvers::lowrank::{LandmarkKernel, check_symmetric};
 
 /// Stream of the landmarks: the one of the rows of every sampler.
 const STREAM: u64 = 11;
@@ -71,7 +71,7 @@ impl StreamedRidge {
     /// Bytes held for so many rows, targets and columns.
     pub fn bytes<T: Scalar>(&self, rows: usize, targets: usize, columns: usize) -> u64 {
         let m = self.landmarks;
-        let chunk = crate::row_stream::CHUNK_ROWS * (m * 8 + 2 * columns * (T::BYTES + 4));
+        let chunk = crate::data::row_stream::CHUNK_ROWS * (m * 8 + 2 * columns * (T::BYTES + 4));
         (8 * (5 * m * m + 2 * rows * targets) + m * columns * T::BYTES + chunk) as u64
     }
 

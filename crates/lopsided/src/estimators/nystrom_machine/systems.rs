@@ -1,8 +1,8 @@
 //! The small linear systems of ridge regression.
 
-use crate::error::{Error, Result};
-use crate::linalg::{self, SymmetricFactor};
-use crate::verdict::Verdict;
+use crate::base::error::{Error, Result};
+use crate::base::linalg::{self, SymmetricFactor};
+use crate::base::verdict::Verdict;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -130,7 +130,7 @@ fn singular(penalty: f64) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth;
+    use crate::data::synth;
 
     #[test]
     fn half_the_digits_and_refinement_give_all_digits() {

@@ -3,15 +3,15 @@
 use super::problem::{Problem, columns_of};
 use super::ridge::KernelRidge;
 use super::systems::{Centred, scaled_rows};
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Progress;
+use crate::data::dataset::Dataset;
+use crate::data::samples::Samples;
 use crate::estimators::scoring::{Known, no_target};
 use crate::estimators::{Point, score};
-use crate::linalg;
-use crate::samples::Samples;
-use crate::scalar::Scalar;
-use crate::svd::Run;
-use crate::watch::Progress;
 use faer::Mat;
 use std::collections::HashSet;
 

@@ -1,12 +1,13 @@
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::linalg::ThinSvd;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
+use crate::data::row_stream::RowStream;
+use crate::data::samples::{CsrRef, Samples, SamplesRef};
 use crate::kernel::{Gamma, Kernel, KernelSpec, Normalization};
-use crate::linalg::ThinSvd;
 use crate::operator::{KernelOperator, Operator, Scaled, materialize, sampled_normalizer};
-use crate::row_stream::RowStream;
-use crate::samples::{CsrRef, Samples, SamplesRef};
-use crate::scalar::Scalar;
-use crate::svd::{Run, decompose};
-use crate::watch::Watch;
+use crate::solvers::svd::decompose;
 use faer::Mat;
 
 /// The coordinates in which a kernel sees the rows of a chunk.

@@ -1,13 +1,14 @@
 use super::LANDMARKS;
 use super::core::{Core, Recipe};
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::data::row_stream::RowStream;
+use crate::data::samples::{Csr, CsrRef, Samples, SamplesRef, Side};
 use crate::kernel::{Gamma, KernelSpec};
-use crate::landmarks::{Sampler, Uniform};
 use crate::operator::StreamedOperator;
-use crate::row_stream::RowStream;
-use crate::samples::{Csr, CsrRef, Samples, SamplesRef, Side};
-use crate::scalar::Scalar;
-use crate::svd::{DEFAULT_TOLERANCE, Run, to_unit_columns};
+use crate::solvers::landmarks::{Sampler, Uniform};
+use crate::solvers::svd::{DEFAULT_TOLERANCE, to_unit_columns};
 use faer::Mat;
 
 /// Kernel principal components of the rows of a matrix out of core by the symmetric Nyström method, \[KSVD\] Eq. (13): the

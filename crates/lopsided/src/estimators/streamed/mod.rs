@@ -11,13 +11,14 @@ pub use kpca::StreamedKpca;
 pub use sketch::Sketch;
 
 use self::core::{Core, Recipe};
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::scalar::Scalar;
+use crate::data::row_stream::RowStream;
+use crate::data::samples::{CsrRef, Samples, SamplesRef};
 use crate::kernel::{Gamma, KernelSpec};
-use crate::linalg;
-use crate::row_stream::RowStream;
-use crate::samples::{CsrRef, Samples, SamplesRef};
-use crate::scalar::Scalar;
-use crate::svd::{DEFAULT_TOLERANCE, Goal, Run, SolveReport, Svd, SvdSolver, to_unit_columns};
+use crate::solvers::svd::{DEFAULT_TOLERANCE, Goal, SolveReport, Svd, SvdSolver, to_unit_columns};
 use faer::{Mat, MatRef};
 use std::time::Instant;
 
@@ -53,7 +54,7 @@ const BLOCK_BYTES: u64 = 1 << 30;
 ///
 /// ```
 /// use lopsided::estimators::StreamedKernelSvd;
-/// use lopsided::row_stream::RowStream;
+/// use lopsided::data::row_stream::RowStream;
 /// use lopsided::{Csr, Run};
 ///
 /// let entries: Vec<_> = (0..300).map(|k| (k % 60, k * k % 47, 1.0)).collect();

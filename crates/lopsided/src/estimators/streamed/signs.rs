@@ -1,6 +1,6 @@
-use crate::random;
-use crate::samples::CsrRef;
-use crate::scalar::Scalar;
+use crate::base::random;
+use crate::base::scalar::Scalar;
+use crate::data::samples::CsrRef;
 use faer::Mat;
 use rand::Rng;
 use rayon::prelude::*;
@@ -86,7 +86,7 @@ impl<T: Scalar> Signs<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Csr;
+    use crate::data::samples::Csr;
 
     #[test]
     fn signs_are_balanced_and_rows_nearly_orthogonal() {

@@ -2,14 +2,14 @@
 
 use super::signs::Signs;
 use super::*;
+use crate::data::samples::Csr;
 use crate::operator::StreamedOperator;
-use crate::samples::Csr;
-use crate::svd::SvdSolver;
+use crate::solvers::svd::SvdSolver;
 use rand::RngExt;
 
 /// Random entries, some rows and columns without any.
 fn matrix(n: usize, m: usize) -> Csr<f64> {
-    let mut rng = crate::random::generator(3, 0);
+    let mut rng = crate::base::random::generator(3, 0);
     let entry = |rng: &mut rand_chacha::ChaCha8Rng| {
         (rng.random_range(0..n as u32), rng.random_range(0..m as u32), rng.random::<f64>() + 0.2)
     };
@@ -136,8 +136,8 @@ fn products_and_blocks_are_those_of_the_matrix() {
     let streamed = StreamedOperator::new(&rows, &Default::default());
     let dense = a.to_dense();
     let given = crate::operator::DenseOperator::Borrowed(dense.as_ref());
-    let exact = crate::svd::Exact { tol: 1e-10 }.solve(&given, 3, &Run::default()).unwrap();
-    let lanczos = crate::svd::Lanczos { tol: 1e-10, block: 4, restarts: 100 };
+    let exact = crate::solvers::svd::Exact { tol: 1e-10 }.solve(&given, 3, &Run::default()).unwrap();
+    let lanczos = crate::solvers::svd::Lanczos { tol: 1e-10, block: 4, restarts: 100 };
     let found = lanczos.solve(&streamed, 3, &Run::default()).unwrap();
     assert!(found.report.converged());
     assert!(found.sigma.iter().zip(&exact.sigma).all(|(a, b)| (a - b).abs() < 1e-9));

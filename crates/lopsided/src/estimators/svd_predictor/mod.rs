@@ -9,11 +9,11 @@ use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::linear::{self, LinearLsSvm};
 use super::scoring::{Answer, Known};
 use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
-use crate::compat::{Compat, Compatibility};
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::scalar::Scalar;
-use crate::svd::Run;
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Dataset;
+use crate::estimators::compat::{Compat, Compatibility};
 use faer::Mat;
 use model::features;
 use std::collections::BTreeMap;
@@ -33,7 +33,8 @@ const VALUES_PENALTY: f64 = 1e4;
 ///
 /// ```
 /// use lopsided::estimators::{Model, SvdPredictor};
-/// use lopsided::{Dataset, GraphRule, KernelSvd, Run, Target, synth::CyclicGraph};
+/// use lopsided::data::synth::CyclicGraph;
+/// use lopsided::{Dataset, GraphRule, KernelSvd, Run, Target};
 ///
 /// let (graph, classes) = CyclicGraph { nodes: 300, ..CyclicGraph::default() }.generate()?;
 /// let names = (0..4).map(|c| c.to_string()).collect();

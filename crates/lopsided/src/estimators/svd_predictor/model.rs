@@ -1,12 +1,12 @@
-use crate::archive::Archive;
-use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
+use crate::data::dataset::Dataset;
+use crate::data::graph::GraphFrame;
+use crate::data::samples::Side;
 use crate::estimators::linear::LinearLsSvmModel;
 use crate::estimators::{Answer, FitReport, KernelSvdModel, Model};
-use crate::graph::GraphFrame;
-use crate::samples::Side;
-use crate::scalar::Scalar;
-use crate::svd::Run;
 use faer::{Mat, MatRef};
 use std::collections::HashMap;
 

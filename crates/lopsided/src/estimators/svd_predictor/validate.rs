@@ -2,15 +2,16 @@
 
 use super::SvdPredictor;
 use super::model::{features, side_by_side};
-use crate::dataset::{Dataset, Target};
-use crate::error::Result;
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::scalar::Scalar;
+use crate::base::watch::Progress;
+use crate::data::dataset::{Dataset, Target};
 use crate::estimators::moments::Moments;
 use crate::estimators::scoring::Known;
 use crate::estimators::{KernelSvd, KernelSvdModel, Point, Scaling, score};
 use crate::operator::available_memory;
-use crate::scalar::Scalar;
-use crate::svd::{self, Run};
-use crate::watch::Progress;
+use crate::solvers::svd;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::collections::HashSet;

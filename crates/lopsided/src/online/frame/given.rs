@@ -1,8 +1,8 @@
 //! A kernel whose values come with the samples.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::data::samples::SamplesRef;
 use crate::kernel::Kernel;
-use crate::samples::SamplesRef;
 use faer::MatMut;
 
 /// k(a, b) and k(b, a) may differ by this share of the larger one.

@@ -3,11 +3,11 @@
 mod given;
 
 use super::matrices::{column, dot, product, reflect_columns, remove_row, reserve, transposed_inverse};
-use crate::archive::Archive;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::data::archive::Archive;
+use crate::data::samples::{Samples, SamplesRef};
 use crate::kernel::{Kernel, KernelSpec, Normalization};
-use crate::linalg;
-use crate::samples::{Samples, SamplesRef};
 use faer::{Mat, MatRef};
 
 /// A sample whose squared distance from the span is below this share of its squared length is taken to be in it: the kernel values of

@@ -1,5 +1,5 @@
 use super::*;
-use crate::random;
+use crate::base::random;
 
 fn frame(kernel: &KernelSpec, samples: &Mat<f64>, normalize: bool) -> (Frame, Vec<Vec<f64>>) {
     let mut frame = Frame::new(kernel, normalize).unwrap();

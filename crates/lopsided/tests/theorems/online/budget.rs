@@ -1,5 +1,5 @@
 use super::{run, stream};
-use lopsided::archive::Archive;
+use lopsided::data::archive::Archive;
 use lopsided::kernel::KernelSpec;
 use lopsided::online::{Budget, LearnerSpec, Loss, Removal, StepSize, Trial, learners};
 use std::time::Instant;

@@ -100,8 +100,8 @@ impl OnlineLearner for FirstCoordinate {
         self.weight += 0.5 * (label - prediction);
         Ok(Outcome { prediction, loss: (prediction - label).powi(2) })
     }
-    fn checkpoint(&self) -> lopsided::archive::Archive {
-        lopsided::archive::Archive::default()
+    fn checkpoint(&self) -> lopsided::data::archive::Archive {
+        lopsided::data::archive::Archive::default()
     }
     fn account(&self) -> &Account {
         &self.account

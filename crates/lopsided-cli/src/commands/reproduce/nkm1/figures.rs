@@ -2,7 +2,7 @@
 
 use super::{Line, SetReport};
 use crate::report::svg::{self, Series};
-use lopsided::file::write_atomically;
+use lopsided::base::file::write_atomically;
 use lopsided::{Error, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

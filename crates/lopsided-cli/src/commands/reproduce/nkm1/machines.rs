@@ -5,10 +5,10 @@ use super::{Split, divide};
 use anyhow::Result;
 use lopsided::estimators::linear::LinearLsSvm;
 use lopsided::estimators::{Approximation, Estimator, KernelRidge, Svm, SvmKind, Symmetrize, score};
+use lopsided::evaluation::Search;
 use lopsided::kernel::Gamma;
-use lopsided::lowrank::KernelFunctions;
-use lopsided::svm::{Classes, MultiClass, NuSvm, class_values};
-use lopsided::tasks::Search;
+use lopsided::solvers::lowrank::KernelFunctions;
+use lopsided::solvers::svm::{Classes, MultiClass, NuSvm, class_values};
 use lopsided::{Dataset, KernelSvd, Run, Target};
 
 /// Penalties of ridge regression to choose from.

@@ -1,7 +1,7 @@
 //! The table of nkm-1.
 
 use super::{Line, SetReport};
-use lopsided::tasks::Spread;
+use lopsided::evaluation::Spread;
 use std::fmt::Write as _;
 
 /// The table of one set.

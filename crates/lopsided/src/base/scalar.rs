@@ -1,0 +1,105 @@
+//! The two precisions: `f64` and `f32`.
+
+use crate::base::exp::VectorExp;
+use faer::{MatMut, MatRef};
+use std::fmt::{Debug, Display};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A real number type the library computes in: `f32` or `f64`.
+///
+/// The trait is sealed; everything else is generic over this one parameter.
+pub trait Scalar:
+    sealed::Sealed
+    + faer::traits::RealField
+    + num_traits::Float
+    + num_traits::NumAssign
+    + std::iter::Sum
+    + Copy
+    + Default
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + 'static
+{
+    /// `"f32"` or `"f64"`, as written on the command line and in saved models.
+    const NAME: &'static str;
+    /// Bytes of one number.
+    const BYTES: usize = size_of::<Self>();
+
+    /// The number closest to an `f64`.
+    fn of(value: f64) -> Self;
+    /// The value as `f64`.
+    fn as_f64(self) -> f64;
+    /// Unit round-off as `f64`.
+    fn eps() -> f64;
+    /// `values[i] ← exp(f(values[i], others[i]))` in one vectorised pass.
+    fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self);
+    /// A matrix of `f64` as one of this type, where it is `f64`.
+    fn same(matrix: MatRef<'_, f64>) -> Option<MatRef<'_, Self>>;
+    /// The same for a matrix to be written.
+    fn same_mut(matrix: MatMut<'_, f64>) -> Option<MatMut<'_, Self>>;
+    /// Little-endian bytes of a slice.
+    fn to_bytes(values: &[Self]) -> Vec<u8> {
+        let mut bytes = vec![0; size_of_val(values)];
+        Self::write_bytes(values.iter().copied(), &mut bytes);
+        bytes
+    }
+    /// Little-endian bytes of as many numbers as there is room for.
+    fn write_bytes(values: impl Iterator<Item = Self>, bytes: &mut [u8]);
+    /// The inverse of [`Scalar::to_bytes`]; trailing bytes that do not fill a number are ignored.
+    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+        let mut values = Vec::with_capacity(bytes.len() / Self::BYTES);
+        Self::append_bytes(bytes, &mut values);
+        values
+    }
+    /// The same added to a list.
+    fn append_bytes(bytes: &[u8], values: &mut Vec<Self>);
+}
+
+macro_rules! scalar {
+    ($t:ty, $name:literal, $same:expr) => {
+        impl Scalar for $t {
+            const NAME: &'static str = $name;
+
+            #[inline]
+            #[allow(clippy::cast_lossless)]
+            fn of(value: f64) -> Self {
+                value as $t
+            }
+            #[inline]
+            #[allow(clippy::cast_lossless)]
+            fn as_f64(self) -> f64 {
+                self as f64
+            }
+            fn eps() -> f64 {
+                <$t>::EPSILON.as_f64()
+            }
+            fn exp_zip(values: &mut [Self], others: &[Self], f: impl Fn(Self, Self) -> Self) {
+                VectorExp::exp_zip(values, others, f);
+            }
+            fn same(matrix: MatRef<'_, f64>) -> Option<MatRef<'_, Self>> {
+                $same(matrix)
+            }
+            fn same_mut(matrix: MatMut<'_, f64>) -> Option<MatMut<'_, Self>> {
+                $same(matrix)
+            }
+            fn write_bytes(values: impl Iterator<Item = Self>, bytes: &mut [u8]) {
+                let (words, _) = bytes.as_chunks_mut::<{ size_of::<$t>() }>();
+                words.iter_mut().zip(values).for_each(|(word, v)| *word = v.to_le_bytes());
+            }
+            fn append_bytes(bytes: &[u8], values: &mut Vec<Self>) {
+                let (words, _) = bytes.as_chunks::<{ size_of::<$t>() }>();
+                values.extend(words.iter().map(|w| <$t>::from_le_bytes(*w)));
+            }
+        }
+    };
+}
+
+scalar!(f32, "f32", |_| None);
+scalar!(f64, "f64", Some);

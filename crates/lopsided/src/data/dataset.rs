@@ -1,0 +1,284 @@
+//! Samples of both sides with their names and labels.
+
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::graph::{Graph, GraphFrame, GraphRule};
+use crate::data::samples::{Samples, Side, is_everything};
+use faer::Mat;
+
+/// What is to be predicted, one value per row sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Class of each row as a position in `names`; `None` where unknown.
+    Classes {
+        /// Class names in order of first appearance, or numeric order for whole numbers.
+        names: Vec<String>,
+        /// One entry per row.
+        codes: Vec<Option<u32>>,
+    },
+    /// Real values; NaN where unknown.
+    Values(Vec<f64>),
+}
+
+impl Target {
+    /// Targets of the listed rows.
+    ///
+    /// # Panics
+    /// If a position is not below the number of rows.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Target::Classes { names, codes } => {
+                Target::Classes { names: names.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
+            }
+            Target::Values(values) => Target::Values(rows.iter().map(|&i| values[i]).collect()),
+        }
+    }
+
+    /// The same targets, unknown in the rows for which `hide` is true.
+    pub fn without(mut self, hide: impl Fn(usize) -> bool) -> Self {
+        match &mut self {
+            Target::Classes { codes, .. } => {
+                codes.iter_mut().enumerate().filter(|c| hide(c.0)).for_each(|c| *c.1 = None);
+            }
+            Target::Values(values) => {
+                values.iter_mut().enumerate().filter(|v| hide(v.0)).for_each(|v| *v.1 = f64::NAN);
+            }
+        }
+        self
+    }
+
+    /// Rows whose target is known, ascending.
+    pub fn known(&self) -> Vec<usize> {
+        match self {
+            Target::Classes { codes, .. } => (0..codes.len()).filter(|&i| codes[i].is_some()).collect(),
+            Target::Values(values) => (0..values.len()).filter(|&i| values[i].is_finite()).collect(),
+        }
+    }
+}
+
+/// Linear maps from the raw rows and columns of a matrix to coordinates that both sides share; `None`: as they are.
+///
+/// A raw row x of width M becomes x·`rows`, a raw column z of width N becomes z·`cols` (see [`crate::Compat`]).
+#[derive(Clone, Debug, Default)]
+pub struct Maps<T> {
+    /// M×q.
+    pub rows: Option<Mat<T>>,
+    /// N×q.
+    pub cols: Option<Mat<T>>,
+}
+
+impl<T: Scalar> Maps<T> {
+    /// The map of one side.
+    pub fn side(&self, side: Side) -> Option<&Mat<T>> {
+        match side {
+            Side::Row => self.rows.as_ref(),
+            Side::Col => self.cols.as_ref(),
+        }
+    }
+}
+
+/// Row samples X, column samples Z and what is known about them.
+///
+/// `z = None` means that the kernel runs over X twice, or that X itself is G for the precomputed kernel.
+///
+/// ```
+/// use lopsided::{Dataset, Mat, Samples};
+///
+/// let square = Samples::Dense(Mat::from_fn(4, 4, |i, j| (i * j) as f64));
+/// assert_eq!(Dataset::from_matrix(square)?.cols().count(), 4);
+/// let wide = Samples::Dense(Mat::<f64>::zeros(2, 3));
+/// assert!(Dataset::from_matrix(wide).is_err()); // rows and columns of different widths
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dataset<T> {
+    /// Row samples.
+    pub x: Samples<T>,
+    /// Column samples.
+    pub z: Option<Samples<T>>,
+    /// Labels of the row samples.
+    pub y: Option<Target>,
+    /// What each row sample counts in learning; `None`: all the same.
+    pub weights: Option<Vec<f64>>,
+    /// Names of the row samples; `None`: 0, 1, 2, …
+    pub row_ids: Option<Vec<String>>,
+    /// Names of the column samples; `None`: 0, 1, 2, …
+    pub col_ids: Option<Vec<String>>,
+    /// The graph the samples come from.
+    pub frame: Option<GraphFrame>,
+    /// How raw rows and columns became the samples.
+    pub maps: Maps<T>,
+}
+
+impl<T: Scalar> Dataset<T> {
+    /// Row samples alone.
+    pub fn new(x: Samples<T>) -> Self {
+        Dataset { x, z: None, y: None, weights: None, row_ids: None, col_ids: None, frame: None, maps: Maps::default() }
+    }
+
+    /// Two sample sets.
+    pub fn two_sided(x: Samples<T>, z: Samples<T>) -> Self {
+        Dataset { z: Some(z), ..Dataset::new(x) }
+    }
+
+    /// The nodes of a graph: x_i is row i and z_j column j of the graph's matrix.
+    pub fn from_graph(graph: &Graph, rule: &GraphRule) -> Result<Self> {
+        let (p, sums) = graph.matrix(rule)?;
+        let ids = graph.ids().to_vec();
+        let z = Samples::Sparse(p.transpose());
+        Ok(Dataset {
+            x: Samples::Sparse(p),
+            z: Some(z),
+            y: None,
+            weights: None,
+            row_ids: Some(ids.clone()),
+            col_ids: Some(ids.clone()),
+            frame: Some(GraphFrame { rule: rule.clone(), ids, sums }),
+            maps: Maps::default(),
+        })
+    }
+
+    /// The rows of a matrix against its columns.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless the matrix is square: otherwise rows and columns have different widths.
+    pub fn from_matrix(a: Samples<T>) -> Result<Self> {
+        let (n, m) = (a.count(), a.width());
+        if n != m {
+            return Err(Error::shape(
+                "the matrix",
+                "square, so that its rows can be compared with its columns",
+                format!("{n} x {m}"),
+            ));
+        }
+        let z = a.transpose();
+        Ok(Dataset::two_sided(a, z))
+    }
+
+    /// Column samples: Z, or X where there is no Z.
+    pub fn cols(&self) -> &Samples<T> {
+        self.z.as_ref().unwrap_or(&self.x)
+    }
+
+    /// The listed row samples with their targets and names; for the nodes of a graph the column samples as well.
+    ///
+    /// # Panics
+    /// If a position is not below the number of row samples.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let picked = |ids: &Option<Vec<String>>| -> Option<Vec<String>> {
+            ids.as_ref().map(|ids| rows.iter().map(|&i| ids[i].clone()).collect())
+        };
+        let nodes = self.frame.is_some();
+        let select = |z: &Samples<T>| if nodes { z.as_ref().select(rows) } else { z.clone() };
+        let all = is_everything(rows, self.x.count());
+        Dataset {
+            x: if all { self.x.clone() } else { self.x.as_ref().select(rows) },
+            z: self.z.as_ref().map(select),
+            y: self.y.as_ref().map(|y| y.rows(rows)),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+            row_ids: Some(rows.iter().map(|&i| self.id(Side::Row, i)).collect()),
+            col_ids: if nodes { picked(&self.col_ids) } else { self.col_ids.clone() },
+            frame: None,
+            maps: self.maps.clone(),
+        }
+    }
+
+    /// The same; where there are as many column samples as rows, x_i and z_i are one sample, and those of the rows are taken.
+    pub(crate) fn pairs(&self, rows: &[usize]) -> Self {
+        let mut out = self.rows(rows);
+        if let Some(z) = self.z.as_ref().filter(|z| z.count() == self.x.count()) {
+            out.z = Some(z.as_ref().select(rows));
+            out.col_ids = self.col_ids.as_ref().map(|ids| rows.iter().map(|&i| ids[i].clone()).collect());
+        }
+        out
+    }
+
+    /// Refuses weights, for estimators to which all samples count the same.
+    pub(crate) fn refuse_weights(&self, estimator: &str) -> Result<()> {
+        if self.weights.is_none() {
+            return Ok(());
+        }
+        Err(Error::param(
+            "weights",
+            "given",
+            format!("left out for {estimator}: `svm`, `nu-svm`, `logistic` and `krr` have them"),
+        ))
+    }
+
+    /// Refuses weights that are negative, not finite or not one for each row sample.
+    pub(crate) fn check_weights(&self) -> Result<()> {
+        let Some(weights) = &self.weights else { return Ok(()) };
+        if weights.len() != self.x.count() {
+            return Err(Error::shape("the number of weights", self.x.count(), weights.len()));
+        }
+        match weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            Some(i) => {
+                let value = format!("{} for sample `{}`", weights[i], self.id(Side::Row, i));
+                Err(Error::param("weights", value, "finite numbers of at least 0"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The weights of some row samples, which must not all be 0.
+    pub(crate) fn weights_of(&self, rows: &[usize]) -> Result<Option<Vec<f64>>> {
+        self.check_weights()?;
+        let own: Option<Vec<f64>> = self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());
+        if own.as_ref().is_some_and(|own| own.iter().all(|w| *w == 0.0)) {
+            return Err(Error::param("weights", "0 for every sample with a target", "above 0 for one at least"));
+        }
+        Ok(own)
+    }
+
+    /// The name of a sample as it is written to files.
+    pub fn id(&self, side: Side, index: usize) -> String {
+        let ids = match side {
+            Side::Row => &self.row_ids,
+            Side::Col => &self.col_ids,
+        };
+        ids.as_ref().map_or_else(|| index.to_string(), |names| names[index].clone())
+    }
+}
+
+/// Samples scaled to unit length, |x_i| = 1; samples of length zero stay.
+pub fn unit_rows<T: Scalar>(samples: Samples<T>) -> Samples<T> {
+    match samples {
+        Samples::Sparse(mut s) => {
+            for i in 0..s.nrows() {
+                let (_, values) = s.row_mut(i);
+                let factor = to_unit(faer::ColRef::from_slice(values).norm_l2());
+                for v in values {
+                    *v *= factor;
+                }
+            }
+            Samples::Sparse(s)
+        }
+        dense => Samples::Dense(to_unit_rows(dense.into_dense())),
+    }
+}
+
+/// The matrix with rows of unit length; rows of zeros stay.
+pub(crate) fn to_unit_rows<T: Scalar>(mut m: Mat<T>) -> Mat<T> {
+    let factors: Vec<T> = m.row_iter().map(|row| to_unit(row.norm_l2())).collect();
+    m.col_iter_mut().for_each(|col| col.iter_mut().zip(&factors).for_each(|(v, f)| *v *= *f));
+    m
+}
+
+fn to_unit<T: Scalar>(length: T) -> T {
+    if length > T::zero() { length.recip() } else { T::one() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::Csr;
+
+    #[test]
+    fn rows_get_unit_length_and_zero_rows_stay() {
+        let csr = Csr::from_triplets(3, 2, &[(0, 0, 3.0), (0, 1, 4.0), (2, 1, -2.0)]);
+        let expected = faer::mat![[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]];
+        for samples in [Samples::Dense(csr.to_dense()), Samples::Sparse(csr)] {
+            assert!((unit_rows(samples).into_dense() - &expected).norm_max() < 1e-15);
+        }
+    }
+}

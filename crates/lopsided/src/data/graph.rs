@@ -1,0 +1,288 @@
+//! Directed graphs and the matrix whose rows and columns are their samples.
+
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::samples::Csr;
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+use std::collections::HashMap;
+
+/// Which links make up a node's row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Links {
+    /// Row i holds the links that arrive at node i, as in \[KSVD\] and \[AsKLS\].
+    #[default]
+    In,
+    /// Row i holds the links that leave node i.
+    Out,
+}
+
+/// How a graph becomes a matrix: by default P = D⁻¹(A + I) with A\[i, j\] = 1 for a link j → i.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct GraphRule {
+    /// Incoming or outgoing links as rows.
+    pub links: Links,
+    /// Adds a link from every node to itself.
+    pub self_loops: bool,
+    /// Divides every row by its sum.
+    pub normalize: bool,
+}
+
+impl Default for GraphRule {
+    fn default() -> Self {
+        GraphRule { links: Links::In, self_loops: true, normalize: true }
+    }
+}
+
+/// A weighted directed graph with named nodes.
+///
+/// ```
+/// use lopsided::{Graph, GraphRule};
+///
+/// let names = ["home", "news"].map(String::from).to_vec();
+/// let graph = Graph::new(names, &[(0, 1, 1.0)])?;
+/// // Row 1 holds what arrives at `news`: half from `home`, half from its own loop.
+/// let (p, _) = graph.matrix::<f64>(&GraphRule::default())?;
+/// assert_eq!(p.row(1), (&[0, 1][..], &[0.5, 0.5][..]));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Graph {
+    ids: Vec<String>,
+    /// Row: source, column: target.
+    adjacency: Csr<f64>,
+}
+
+impl Graph {
+    /// A graph from node names and links `(source, target, weight)` between their positions; equal links add up.
+    pub fn new(ids: Vec<String>, links: &[(u32, u32, f64)]) -> Result<Self> {
+        let n = ids.len();
+        if let Some(&(s, t, _)) = links.iter().find(|l| l.0 as usize >= n || l.1 as usize >= n) {
+            return Err(Error::shape(
+                format!("link {s} -> {t}"),
+                format!("between nodes 0 to {}", n.max(1) - 1),
+                "outside",
+            ));
+        }
+        if let Some(&(s, t, w)) = links.iter().find(|l| !l.2.is_finite()) {
+            return Err(Error::NotFinite {
+                what: "link weights".into(),
+                value: w.to_string(),
+                row: s as usize,
+                col: t as usize,
+            });
+        }
+        Ok(Graph { adjacency: Csr::from_triplets(n, n, links), ids })
+    }
+
+    /// Node names, in row order.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Links by source: row s holds the targets of s.
+    pub fn adjacency(&self) -> &Csr<f64> {
+        &self.adjacency
+    }
+
+    /// Keeps at most `most` links that leave, and then at most `most` that arrive at, any one node, drawn by `seed`.
+    ///
+    /// The cost of exact kernel products grows with (links in) × (links out) of each node, so a few hubs can dominate.
+    pub fn cap_degrees(&self, most: usize, seed: u64) -> Self {
+        let leaving = thin_rows(&self.adjacency, most, seed);
+        let arriving = thin_rows(&leaving.transpose(), most, seed.wrapping_add(1));
+        Graph { ids: self.ids.clone(), adjacency: arriving.transpose() }
+    }
+
+    /// The matrix P of the rule and its row sums before normalisation.
+    pub fn matrix<T: Scalar>(&self, rule: &GraphRule) -> Result<(Csr<T>, Vec<f64>)> {
+        let n = self.nodes();
+        let arriving;
+        let rows = match rule.links {
+            Links::In => {
+                arriving = self.adjacency.transpose();
+                &arriving
+            }
+            Links::Out => &self.adjacency,
+        };
+        let mut out = Csr::empty(n);
+        let mut sums = Vec::with_capacity(n);
+        for i in 0..n {
+            let (cols, vals) = rows.row(i);
+            let mut entries: Vec<(u32, f64)> = cols.iter().copied().zip(vals.iter().copied()).collect();
+            if rule.self_loops {
+                let at = entries.partition_point(|e| e.0 <= i as u32);
+                entries.insert(at, (i as u32, 1.0));
+            }
+            let sum: f64 = entries.iter().map(|e| e.1).sum();
+            let divisor = rule.divisor(sum, entries.is_empty(), &self.ids[i])?;
+            out.push_row(entries.into_iter().map(|(j, v)| (j, T::of(v / divisor))));
+            sums.push(sum);
+        }
+        Ok((out, sums))
+    }
+}
+
+impl GraphRule {
+    fn divisor(&self, sum: f64, empty: bool, node: &str) -> Result<f64> {
+        if !self.normalize || empty {
+            return Ok(1.0);
+        }
+        if sum > 0.0 {
+            return Ok(sum);
+        }
+        Err(Error::param(
+            "weight sum",
+            format!("{sum} at node {node}"),
+            "positive for row normalisation (turn it off for signed weights)",
+        ))
+    }
+}
+
+/// What a model must remember of its graph to place new nodes in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphFrame {
+    /// The rule that made the matrix.
+    pub rule: GraphRule,
+    /// Training nodes, in row order.
+    pub ids: Vec<String>,
+    /// Row sums before normalisation.
+    pub sums: Vec<f64>,
+}
+
+impl GraphFrame {
+    /// Row samples of the nodes of `graph`: their links on the row side, in coordinates of the training nodes.
+    ///
+    /// A self loop counts towards the row sum of a new node although it has no coordinate. Links to nodes outside the
+    /// frame have no coordinate and are left out; their number comes back as well.
+    pub fn row_samples<T: Scalar>(&self, graph: &Graph) -> Result<(Vec<String>, Csr<T>, usize)> {
+        let by_row = match self.rule.links {
+            Links::In => graph.adjacency.transpose(),
+            Links::Out => graph.adjacency.clone(),
+        };
+        self.samples(graph, &by_row, |node, entries| {
+            let own: f64 = if self.rule.self_loops { 1.0 } else { 0.0 };
+            let sum = own + entries.iter().map(|e| e.1).sum::<f64>();
+            let divisor = self.rule.divisor(sum, entries.is_empty() && own == 0.0, node)?;
+            entries.iter_mut().for_each(|e| e.1 /= divisor);
+            Ok(1.0 / divisor)
+        })
+    }
+
+    /// Column samples of the nodes of `graph`: their links on the column side, divided by the training row sums.
+    pub fn col_samples<T: Scalar>(&self, graph: &Graph) -> Result<(Vec<String>, Csr<T>, usize)> {
+        let by_col = match self.rule.links {
+            Links::In => graph.adjacency.clone(),
+            Links::Out => graph.adjacency.transpose(),
+        };
+        let known: HashMap<&str, usize> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+        let divisor = |i: usize| if self.rule.normalize && self.sums[i] > 0.0 { self.sums[i] } else { 1.0 };
+        self.samples(graph, &by_col, |node, entries| {
+            entries.iter_mut().for_each(|e| e.1 /= divisor(e.0 as usize));
+            Ok(known.get(node).map_or(1.0, |&i| 1.0 / divisor(i)))
+        })
+    }
+
+    /// Samples of all nodes that have links in `sides`; `scale` scales a node's entries and returns its self-loop value.
+    fn samples<T: Scalar>(
+        &self,
+        graph: &Graph,
+        sides: &Csr<f64>,
+        scale: impl Fn(&str, &mut Vec<(u32, f64)>) -> Result<f64>,
+    ) -> Result<(Vec<String>, Csr<T>, usize)> {
+        let known: HashMap<&str, u32> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i as u32)).collect();
+        let mut out = Csr::empty(self.ids.len());
+        let (mut ids, mut dropped) = (Vec::new(), 0);
+        for (i, id) in graph.ids.iter().enumerate() {
+            let own = known.get(id.as_str()).copied();
+            let (cols, vals) = sides.row(i);
+            if cols.is_empty() && own.is_none() {
+                continue;
+            }
+            let mut entries = Vec::with_capacity(cols.len() + 1);
+            for (&j, &w) in cols.iter().zip(vals) {
+                match known.get(graph.ids[j as usize].as_str()) {
+                    Some(&at) => entries.push((at, w)),
+                    None => dropped += 1,
+                }
+            }
+            let self_loop = scale(id, &mut entries)?;
+            if let (true, Some(at)) = (self.rule.self_loops, own) {
+                entries.push((at, self_loop));
+            }
+            entries.sort_by_key(|e| e.0);
+            out.push_row(entries.into_iter().map(|(j, v)| (j, T::of(v))));
+            ids.push(id.clone());
+        }
+        Ok((ids, out, dropped))
+    }
+}
+
+fn thin_rows(csr: &Csr<f64>, most: usize, seed: u64) -> Csr<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut out = Csr::empty(csr.ncols());
+    for i in 0..csr.nrows() {
+        let (cols, vals) = csr.row(i);
+        let mut kept: Vec<usize> = if cols.len() > most {
+            index::sample(&mut rng, cols.len(), most).into_vec()
+        } else {
+            (0..cols.len()).collect()
+        };
+        kept.sort_unstable();
+        out.push_row(kept.into_iter().map(|at| (cols[at], vals[at])));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn triangle() -> Graph {
+        let ids = ["a", "b", "c"].map(String::from).to_vec();
+        Graph::new(ids, &[(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)]).unwrap()
+    }
+
+    #[test]
+    fn rows_hold_arriving_links_and_sum_to_one() {
+        let (p, sums) = triangle().matrix::<f64>(&GraphRule::default()).unwrap();
+        let third = 1.0 / 3.0;
+        assert_eq!(p.row(0), (&[0u32][..], &[1.0][..]));
+        assert_eq!(p.row(2), (&[0u32, 1, 2][..], &[third, third, third][..]));
+        assert_eq!(sums, [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn training_nodes_get_their_own_samples_back() {
+        for links in [Links::In, Links::Out] {
+            let rule = GraphRule { links, ..GraphRule::default() };
+            let graph = triangle();
+            let (p, sums) = graph.matrix::<f64>(&rule).unwrap();
+            let frame = GraphFrame { rule, ids: graph.ids().to_vec(), sums };
+            assert_eq!(frame.row_samples::<f64>(&graph).unwrap().1, p);
+            assert_eq!(frame.col_samples::<f64>(&graph).unwrap().1, p.transpose());
+        }
+    }
+
+    #[test]
+    fn capped_hubs_keep_the_allowed_number_of_links() {
+        let ids = (0..50).map(|i| i.to_string()).collect();
+        let links: Vec<_> = (1..50).map(|j| (0, j, 1.0)).collect();
+        let capped = Graph::new(ids, &links).unwrap().cap_degrees(10, 1);
+        assert_eq!(capped.adjacency().nnz(), 10);
+    }
+
+    #[test]
+    fn a_weight_sum_of_zero_cannot_be_normalised() {
+        let graph = Graph::new(vec!["a".into(), "b".into()], &[(0, 1, -1.0)]).unwrap();
+        assert!(graph.matrix::<f64>(&GraphRule::default()).is_err());
+        assert!(graph.matrix::<f64>(&GraphRule { normalize: false, ..GraphRule::default() }).is_ok());
+    }
+}

@@ -1,0 +1,251 @@
+//! Readers for graphs, tables and matrices, and the writer of result matrices.
+//!
+//! The format follows from the extension (before `.gz`) unless [`ReadOptions::format`] names it:
+//!
+//! | extension | format |
+//! | --- | --- |
+//! | `.csv`, `.tsv`, `.txt` | edge list or table, by the first line, see below |
+//! | `.edges`, `.edgelist` | edge list |
+//! | `.mtx` | Matrix Market |
+//! | `.npy`, `.npz` | NumPy array, NumPy archive (also SciPy's sparse matrices) |
+//! | `.svm`, `.libsvm`, `.svmlight` | svmlight |
+//! | `.parquet`, `.arrow`, `.feather`, `.ipc` | Parquet, Arrow IPC file or stream |
+//!
+//! Text whose format is open is an edge list when
+//! - its first line is a header of at most three columns that begins with two names such as `source,target`, or
+//! - its first line has two or three columns, all numbers, of which the first two are whole, or
+//! - it has two columns of names, or two of names and one of numbers, or
+//! - the file is a `.txt` whose columns are separated by white space;
+//!
+//! anything else is a table. A table has a header unless its first line consists of numbers only.
+//!
+//! Gzip is recognised by the suffix `.gz` or by its first bytes.
+//!
+//! ```
+//! use lopsided::data::io::{Input, ReadOptions, read};
+//!
+//! let path = std::env::temp_dir().join(format!("lopsided-doc-{}.csv", std::process::id()));
+//! std::fs::write(&path, "source,target\nalice,bob\nbob,carol\n").unwrap();
+//! let Input::Graph(graph, _) = read::<f64>(&path, &ReadOptions::default())? else { panic!("a table") };
+//! assert_eq!(graph.ids(), ["alice", "bob", "carol"]);
+//! # std::fs::remove_file(path).ok();
+//! # Ok::<(), lopsided::Error>(())
+//! ```
+
+mod arrow;
+mod batches;
+mod edges;
+mod fields;
+mod guard;
+mod ids;
+mod labels;
+mod matrix;
+mod matrix_market;
+mod nodes;
+mod npy;
+mod npy_stream;
+mod npz;
+mod parquet;
+mod predictions;
+mod source;
+mod svmlight;
+mod svmlight_stream;
+mod table;
+mod trials;
+mod write;
+
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Target;
+use crate::data::graph::Graph;
+use crate::data::samples::Samples;
+use source::Source;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+pub use ids::{read_ids, read_labels};
+pub use npy_stream::stream_npy;
+pub use predictions::predictions_csv;
+pub use svmlight_stream::{StreamedTable, stream_svmlight};
+pub use trials::{TrialReader, TrialRecord};
+pub use write::{write_clusters, write_matrix};
+
+/// A result whose error is a reason; the caller knows the place.
+type Reasoned<T> = std::result::Result<T, String>;
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Lines `source,target[,weight]`.
+    Edges,
+    /// Comma, tab or semicolon separated rows, usually under a header.
+    Table,
+    /// Matrix Market, coordinate or array.
+    MatrixMarket,
+    /// One NumPy array.
+    Npy,
+    /// A NumPy archive.
+    Npz,
+    /// Lines `label index:value …`.
+    SvmLight,
+    /// Parquet.
+    Parquet,
+    /// Arrow IPC, file or stream.
+    Arrow,
+}
+
+const FORMATS: [(Format, &str); 8] = [
+    (Format::Edges, "edges"),
+    (Format::Table, "csv"),
+    (Format::MatrixMarket, "mtx"),
+    (Format::Npy, "npy"),
+    (Format::Npz, "npz"),
+    (Format::SvmLight, "svmlight"),
+    (Format::Parquet, "parquet"),
+    (Format::Arrow, "arrow"),
+];
+
+const ALIASES: [(&str, Format); 6] = [
+    ("tsv", Format::Table),
+    ("table", Format::Table),
+    ("txt", Format::Edges),
+    ("libsvm", Format::SvmLight),
+    ("svm", Format::SvmLight),
+    ("feather", Format::Arrow),
+];
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = FORMATS.iter().find(|(format, _)| format == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let name = text.to_ascii_lowercase();
+        let own = FORMATS.iter().find(|(_, known)| *known == name).map(|(format, _)| *format);
+        own.or_else(|| ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, format)| *format)).ok_or_else(|| {
+            Error::Unknown { kind: "format", name: text.into(), known: FORMATS.map(|(_, known)| known.into()).to_vec() }
+        })
+    }
+}
+
+/// Which column of a table holds the labels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TargetColumn {
+    /// The last column of a table with a header; files of numbers only have none.
+    #[default]
+    Last,
+    /// No column: all of them are data.
+    None,
+    /// The column of this name.
+    Named(String),
+}
+
+/// What [`read`] cannot see in the file itself.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format; `None`: by extension and first line.
+    pub format: Option<Format>,
+    /// The label column of tables.
+    pub target: TargetColumn,
+    /// The array to take from a NumPy archive.
+    pub array: Option<String>,
+    /// Nodes that a graph has even if no link names them.
+    pub nodes: Vec<String>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug)]
+pub enum Input<T> {
+    /// A graph, and remarks for the user about how it was read.
+    Graph(Graph, Vec<String>),
+    /// Rows of numbers.
+    Table(Table<T>),
+}
+
+/// Rows of numbers, perhaps with labels.
+#[derive(Clone, Debug)]
+pub struct Table<T> {
+    /// One sample per row; missing values are NaN.
+    pub samples: Samples<T>,
+    /// Names of the data columns, where the file has them.
+    pub columns: Option<Vec<String>>,
+    /// Name and contents of the label column.
+    pub target: Option<(String, Target)>,
+    /// Remarks for the user about how the file was read.
+    pub notes: Vec<String>,
+}
+
+/// Reads a file of any supported format; the path `-` is standard input and needs [`ReadOptions::format`].
+///
+/// Values of samples may be NaN or infinite, weights of links may not.
+pub fn read<T: Scalar>(path: &Path, options: &ReadOptions) -> Result<Input<T>> {
+    if source::is_stdin(path) && options.format.is_none() {
+        return Err(unclear_format("missing for standard input"));
+    }
+    let mut source = Source::open(path)?;
+    let format = match options.format {
+        Some(format) => format,
+        None => guess(path, &mut source)?,
+    };
+    let name = source.name().to_owned();
+    let graph = |(graph, notes)| Input::Graph(graph, notes);
+    let plain = |samples| without_labels(&name, samples, &options.target);
+    match format {
+        Format::Edges => edges::read(source, &options.nodes).map(graph),
+        Format::Table => table::read(source, &options.target).map(Input::Table),
+        Format::MatrixMarket => matrix_market::read(source).and_then(plain),
+        Format::Npy => npy::read(&mut source.reader(), &name).and_then(plain),
+        Format::Npz => npz::read(source, options.array.as_deref()).and_then(plain),
+        Format::SvmLight => svmlight::read(source, &options.target).map(Input::Table),
+        Format::Parquet => guard::guarded(&name, || parquet::read(source, options)),
+        Format::Arrow => guard::guarded(&name, || arrow::read(source, options)),
+    }
+}
+
+fn without_labels<T: Scalar>(name: &str, samples: Samples<T>, target: &TargetColumn) -> Result<Input<T>> {
+    if let TargetColumn::Named(label) = target {
+        return Err(Error::parse(name, format!("has no named columns, so there is no label column `{label}`")));
+    }
+    Ok(Input::Table(Table { samples, columns: None, target: None, notes: Vec::new() }))
+}
+
+fn guess(path: &Path, source: &mut Source) -> Result<Format> {
+    let extension = source::extension(path);
+    Ok(match extension.as_str() {
+        "csv" | "tsv" | "txt" => {
+            let lines = source.peek()?;
+            if fields::looks_like_edges(&lines, &extension) { Format::Edges } else { Format::Table }
+        }
+        "edges" | "edgelist" => Format::Edges,
+        "mtx" => Format::MatrixMarket,
+        "npy" => Format::Npy,
+        "npz" => Format::Npz,
+        _ if is_svmlight(path) => Format::SvmLight,
+        "parquet" => Format::Parquet,
+        "arrow" | "feather" | "ipc" => Format::Arrow,
+        _ => return Err(unclear_format(&format!("not clear from the name `{}`", path.display()))),
+    })
+}
+
+/// Whether the name of a file is that of an svmlight file, plain or gzipped.
+pub fn is_svmlight(path: &Path) -> bool {
+    matches!(source::extension(path).as_str(), "svm" | "libsvm" | "svmlight")
+}
+
+/// Whether the name of a file is that of a NumPy array, plain or gzipped.
+pub fn is_npy(path: &Path) -> bool {
+    source::extension(path) == "npy"
+}
+
+fn unclear_format(value: &str) -> Error {
+    Error::param("format", value, format!("one of {}", FORMATS.map(|(_, name)| name).join(", ")))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,651 @@
+//! Samples: dense rows or sparse rows (CSR).
+
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The side of G: its rows (X, U) or its columns (Z, V).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Row side: samples X, vectors U.
+    Row,
+    /// Column side: samples Z, vectors V.
+    Col,
+}
+
+/// Compressed sparse rows: row i holds `indices[indptr[i]..indptr[i+1]]`, ascending, without duplicates.
+///
+/// ```
+/// use lopsided::Csr;
+///
+/// let a = Csr::from_triplets(2, 3, &[(0, 2, 1.0), (1, 0, 4.0), (0, 2, 0.5)]);
+/// assert_eq!(a.row(0), (&[2][..], &[1.5][..]));
+/// assert_eq!(a.transpose().row(0), (&[1][..], &[4.0][..]));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr<T> {
+    ncols: usize,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Scalar> Csr<T> {
+    /// Takes over the three arrays of the format after checking them.
+    pub fn new(ncols: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
+        let bad = |what: &str, got: String| Err(Error::shape(what, "consistent", got));
+        if indptr.first() != Some(&0) || indptr.windows(2).any(|w| w[0] > w[1]) {
+            return bad("row pointer array", "not ascending from 0".into());
+        }
+        if indptr.last() != Some(&indices.len()) || indices.len() != values.len() {
+            return bad("sparse array lengths", format!("{} indices, {} values", indices.len(), values.len()));
+        }
+        let csr = Csr { ncols, indptr, indices, values };
+        for i in 0..csr.nrows() {
+            let (cols, _) = csr.row(i);
+            let ascending = cols.windows(2).all(|w| w[0] < w[1]);
+            if !ascending || cols.last().is_some_and(|&c| c as usize >= ncols) {
+                return bad("column indices", format!("out of order or range in row {i}"));
+            }
+        }
+        Ok(csr)
+    }
+
+    /// Collects `(row, column, value)` entries; equal positions are added up.
+    pub fn from_triplets(nrows: usize, ncols: usize, entries: &[(u32, u32, T)]) -> Self {
+        let mut indptr = vec![0usize; nrows + 1];
+        for &(i, j, _) in entries {
+            assert!((i as usize) < nrows && (j as usize) < ncols, "entry ({i}, {j}) outside {nrows} x {ncols}");
+            indptr[i as usize + 1] += 1;
+        }
+        for i in 0..nrows {
+            indptr[i + 1] += indptr[i];
+        }
+        let mut next = indptr.clone();
+        let mut cells = vec![(0u32, T::zero()); entries.len()];
+        for &(i, j, v) in entries {
+            cells[next[i as usize]] = (j, v);
+            next[i as usize] += 1;
+        }
+        let mut csr = Csr { ncols, indptr: vec![0], indices: Vec::new(), values: Vec::new() };
+        for i in 0..nrows {
+            let row = &mut cells[indptr[i]..indptr[i + 1]];
+            row.sort_by_key(|c| c.0); // stable: duplicates add up in input order
+            csr.push_row(row.iter().copied());
+        }
+        csr
+    }
+
+    /// A matrix without rows, to be filled by [`Csr::push_row`].
+    pub fn empty(ncols: usize) -> Self {
+        Csr { ncols, indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+    }
+
+    /// Appends a row of entries with ascending columns; equal neighbours are added up.
+    pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, T)>) {
+        let start = self.indices.len();
+        for (j, v) in entries {
+            if self.indices.len() > start && self.indices.last() == Some(&j) {
+                let last = self.values.len() - 1;
+                self.values[last] += v;
+            } else {
+                self.indices.push(j);
+                self.values.push(v);
+            }
+        }
+        self.indptr.push(self.indices.len());
+    }
+
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.nnz() * (4 + T::BYTES) + self.indptr.len() * 8
+    }
+
+    /// Columns and values of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// The three arrays: row pointers, columns, values.
+    pub fn parts(&self) -> (&[usize], &[u32], &[T]) {
+        (&self.indptr, &self.indices, &self.values)
+    }
+
+    /// All stored values, for changes in place that keep the pattern.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// Columns of row `i` and its values, for changes in place.
+    pub fn row_mut(&mut self, i: usize) -> (&[u32], &mut [T]) {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[range.clone()], &mut self.values[range])
+    }
+
+    /// Changes the values of all rows in place, in parallel; `row` gets a row's number, columns and values.
+    pub(crate) fn update_rows(&mut self, row: impl Fn(usize, &[u32], &mut [T]) + Sync) {
+        const CHUNK: usize = 1024;
+        let (indptr, indices) = (&self.indptr, &self.indices);
+        let mut rest = &mut self.values[..];
+        let mut chunks = Vec::new();
+        for first in (0..indptr.len() - 1).step_by(CHUNK) {
+            let rows = first..(first + CHUNK).min(indptr.len() - 1);
+            let chunk = rest.split_off_mut(..indptr[rows.end] - indptr[first]).unwrap_or_default();
+            chunks.push((rows, chunk));
+        }
+        chunks.into_par_iter().for_each(|(rows, mut chunk)| {
+            for i in rows {
+                let cols = &indices[indptr[i]..indptr[i + 1]];
+                row(i, cols, chunk.split_off_mut(..cols.len()).unwrap_or_default());
+            }
+        });
+    }
+
+    /// The transposed matrix.
+    pub fn transpose(&self) -> Self {
+        Csr::transpose_of_rows(&[self.as_ref()], 0..self.nrows())
+    }
+
+    /// Some rows of a matrix as columns of the transposed one, whose other columns are empty. The matrix is the sum of parts in which
+    /// no two have entries in the same column.
+    pub(crate) fn transpose_of_rows(parts: &[CsrRef<'_, T>], rows: Range<usize>) -> Self {
+        let (nrows, ncols) = (parts[0].nrows(), parts[0].ncols());
+        let mut indptr = vec![0usize; ncols + 1];
+        for part in parts {
+            for &j in rows.clone().flat_map(|i| part.row(i).0) {
+                indptr[j as usize + 1] += 1;
+            }
+        }
+        for j in 0..ncols {
+            indptr[j + 1] += indptr[j];
+        }
+        let mut next = indptr.clone();
+        let mut indices = vec![0u32; indptr[ncols]];
+        let mut values = vec![T::zero(); indptr[ncols]];
+        for part in parts {
+            for i in rows.clone() {
+                let (cols, vals) = part.row(i);
+                for (&j, &v) in cols.iter().zip(vals) {
+                    let at = &mut next[j as usize];
+                    indices[*at] = i as u32;
+                    values[*at] = v;
+                    *at += 1;
+                }
+            }
+        }
+        Csr { ncols: nrows, indptr, indices, values }
+    }
+
+    /// The same matrix with the entries of some columns only.
+    pub(crate) fn only_columns(&self, columns: Range<usize>) -> Self {
+        let own = |i: usize| {
+            let cols = self.row(i).0;
+            let at = |column: usize| self.indptr[i] + cols.partition_point(|&j| (j as usize) < column);
+            at(columns.start)..at(columns.end)
+        };
+        let mut indptr = vec![0; self.nrows() + 1];
+        (0..self.nrows()).for_each(|i| indptr[i + 1] = indptr[i] + own(i).len());
+        let nnz = indptr[self.nrows()];
+        let (mut indices, mut values) = (Vec::with_capacity(nnz), Vec::with_capacity(nnz));
+        for i in 0..self.nrows() {
+            indices.extend_from_slice(&self.indices[own(i)]);
+            values.extend_from_slice(&self.values[own(i)]);
+        }
+        Csr { ncols: self.ncols, indptr, indices, values }
+    }
+
+    /// A borrowed view of all rows.
+    pub fn as_ref(&self) -> CsrRef<'_, T> {
+        CsrRef { ncols: self.ncols, indptr: &self.indptr, indices: &self.indices, values: &self.values }
+    }
+
+    /// The matrix with all zeros stored.
+    pub fn to_dense(&self) -> Mat<T> {
+        let mut out = Mat::zeros(self.nrows(), self.ncols);
+        for i in 0..self.nrows() {
+            let (cols, vals) = self.row(i);
+            for (&j, &v) in cols.iter().zip(vals) {
+                out[(i, j as usize)] = v;
+            }
+        }
+        out
+    }
+
+    /// Builds a matrix of the given width from rows computed in parallel, in row order.
+    pub(crate) fn from_parallel_rows<S, I, F>(nrows: usize, ncols: usize, init: I, row: F) -> Self
+    where
+        I: Fn() -> S + Sync + Send,
+        F: Fn(&mut S, usize, &mut Vec<(u32, T)>) + Sync + Send,
+    {
+        const CHUNK: usize = 1024;
+        let parts: Vec<(Vec<usize>, Vec<u32>, Vec<T>)> = (0..nrows.div_ceil(CHUNK))
+            .into_par_iter()
+            .map_init(
+                || (init(), Vec::new()),
+                |(state, cells), chunk| {
+                    let (mut lens, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+                    for i in chunk * CHUNK..nrows.min((chunk + 1) * CHUNK) {
+                        cells.clear();
+                        row(state, i, cells);
+                        lens.push(cells.len());
+                        indices.extend(cells.iter().map(|c| c.0));
+                        values.extend(cells.iter().map(|c| c.1));
+                    }
+                    indices.shrink_to_fit();
+                    values.shrink_to_fit();
+                    (lens, indices, values)
+                },
+            )
+            .collect();
+        let nnz = parts.iter().map(|p| p.1.len()).sum();
+        let mut out = Csr {
+            ncols,
+            indptr: Vec::with_capacity(nrows + 1),
+            indices: Vec::with_capacity(nnz),
+            values: Vec::with_capacity(nnz),
+        };
+        out.indptr.push(0);
+        let mut end = 0;
+        for (lens, indices, values) in parts {
+            for len in lens {
+                end += len;
+                out.indptr.push(end);
+            }
+            out.indices.extend(indices);
+            out.values.extend(values);
+        }
+        out
+    }
+}
+
+/// A borrowed run of rows of a [`Csr`].
+#[derive(Clone, Copy, Debug)]
+pub struct CsrRef<'a, T> {
+    ncols: usize,
+    indptr: &'a [usize],
+    indices: &'a [u32],
+    values: &'a [T],
+}
+
+impl<'a, T: Scalar> CsrRef<'a, T> {
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.indptr[self.nrows()] - self.indptr[0]
+    }
+
+    /// Columns and values of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&'a [u32], &'a [T]) {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// Rows `start..start + count`.
+    pub fn subrows(&self, start: usize, count: usize) -> Self {
+        CsrRef { indptr: &self.indptr[start..=start + count], ..*self }
+    }
+
+    /// The listed rows, in that order.
+    pub fn select(&self, rows: &[usize]) -> Csr<T> {
+        let mut out = Csr::empty(self.ncols);
+        for &i in rows {
+            let (cols, vals) = self.row(i);
+            out.push_row(cols.iter().copied().zip(vals.iter().copied()));
+        }
+        out
+    }
+
+    /// An owned copy.
+    pub fn to_owned(&self) -> Csr<T> {
+        self.select(&(0..self.nrows()).collect::<Vec<_>>())
+    }
+}
+
+/// Samples of one side, one per row.
+#[derive(Clone, Debug)]
+pub enum Samples<T> {
+    /// All coordinates stored.
+    Dense(Mat<T>),
+    /// Only nonzero coordinates stored.
+    Sparse(Csr<T>),
+    /// All coordinates, in memory that is somebody else's.
+    Shared(SharedRows<T>),
+}
+
+/// Dense samples in memory that somebody else holds, such as an array of another language; cloning does not copy them.
+///
+/// ```
+/// use lopsided::data::samples::{Order, SharedRows};
+/// use lopsided::Samples;
+/// use std::sync::Arc;
+///
+/// let rows = SharedRows::new(Arc::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), (2, 3), Order::Rows)?;
+/// assert_eq!(Samples::Shared(rows).into_dense()[(1, 0)], 4.0);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct SharedRows<T> {
+    values: Arc<dyn AsRef<[T]> + Send + Sync>,
+    size: (usize, usize),
+    order: Order,
+}
+
+/// How a flat array runs through a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Row after row.
+    Rows,
+    /// Column after column.
+    Columns,
+}
+
+impl<T: Scalar> SharedRows<T> {
+    /// A flat array of rows times columns values.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the array has another length.
+    pub fn new(values: Arc<dyn AsRef<[T]> + Send + Sync>, size: (usize, usize), order: Order) -> Result<Self> {
+        let length = values.as_ref().as_ref().len();
+        if size.0.checked_mul(size.1) != Some(length) {
+            return Err(Error::shape("the array", format!("{} x {} values", size.0, size.1), length));
+        }
+        Ok(SharedRows { values, size, order })
+    }
+
+    /// Columns become rows, in the same memory.
+    pub fn transpose(&self) -> Self {
+        let order = if self.order == Order::Rows { Order::Columns } else { Order::Rows };
+        SharedRows { values: Arc::clone(&self.values), size: (self.size.1, self.size.0), order }
+    }
+
+    /// A borrowed view.
+    pub fn as_ref(&self) -> MatRef<'_, T> {
+        let (values, (rows, cols)) = ((*self.values).as_ref(), self.size);
+        match self.order {
+            Order::Rows => MatRef::from_row_major_slice(values, rows, cols),
+            Order::Columns => MatRef::from_column_major_slice(values, rows, cols),
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for SharedRows<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SharedRows({} x {}, {:?})", self.size.0, self.size.1, self.order)
+    }
+}
+
+/// A borrowed view of [`Samples`]; dense views may have any strides.
+#[derive(Clone, Copy, Debug)]
+pub enum SamplesRef<'a, T> {
+    /// Dense rows.
+    Dense(MatRef<'a, T>),
+    /// Sparse rows.
+    Sparse(CsrRef<'a, T>),
+}
+
+impl<T: Scalar> Samples<T> {
+    /// A borrowed view.
+    pub fn as_ref(&self) -> SamplesRef<'_, T> {
+        match self {
+            Samples::Dense(m) => SamplesRef::Dense(m.as_ref()),
+            Samples::Sparse(s) => SamplesRef::Sparse(s.as_ref()),
+            Samples::Shared(m) => SamplesRef::Dense(m.as_ref()),
+        }
+    }
+
+    /// The samples with all coordinates stored.
+    pub fn into_dense(self) -> Mat<T> {
+        match self {
+            Samples::Dense(m) => m,
+            Samples::Sparse(s) => s.to_dense(),
+            Samples::Shared(m) => m.as_ref().to_owned(),
+        }
+    }
+
+    /// Number of samples.
+    pub fn count(&self) -> usize {
+        self.as_ref().count()
+    }
+
+    /// Number of coordinates of each sample.
+    pub fn width(&self) -> usize {
+        self.as_ref().width()
+    }
+
+    /// The samples whose coordinates are this one's rows: columns become rows.
+    pub fn transpose(&self) -> Self {
+        match self {
+            Samples::Dense(m) => Samples::Dense(m.transpose().to_owned()),
+            Samples::Sparse(s) => Samples::Sparse(s.transpose()),
+            Samples::Shared(m) => Samples::Shared(m.transpose()),
+        }
+    }
+
+    /// [`Error::NotFinite`] at the first NaN or infinity; `what` names the data in the message.
+    pub fn check_finite(&self, what: &str) -> Result<()> {
+        self.as_ref().check_finite(what)
+    }
+}
+
+impl<T: Scalar> SamplesRef<'_, T> {
+    /// Whether these are the same dense samples, in the same memory or not.
+    pub(crate) fn is(&self, other: SamplesRef<'_, T>) -> bool {
+        let place = |m: &MatRef<'_, T>| (m.as_ptr(), m.row_stride(), m.col_stride());
+        let equal = |a: &MatRef<'_, T>, b: &MatRef<'_, T>| {
+            // As they lie in memory.
+            if a.col_stride() == 1 { a.transpose() == b.transpose() } else { a == b }
+        };
+        let same = |a, b| MatRef::shape(a) == MatRef::shape(b) && (place(a) == place(b) || equal(a, b));
+        matches!((self, &other), (SamplesRef::Dense(a), SamplesRef::Dense(b)) if same(a, b))
+    }
+
+    /// Number of samples.
+    pub fn count(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.nrows(),
+            SamplesRef::Sparse(s) => s.nrows(),
+        }
+    }
+
+    /// Number of coordinates of each sample.
+    pub fn width(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.ncols(),
+            SamplesRef::Sparse(s) => s.ncols(),
+        }
+    }
+
+    /// An owned copy.
+    pub fn to_owned(&self) -> Samples<T> {
+        match self {
+            SamplesRef::Dense(m) => Samples::Dense(m.to_owned()),
+            SamplesRef::Sparse(s) => Samples::Sparse(s.to_owned()),
+        }
+    }
+
+    /// The listed samples, in that order.
+    pub fn select(&self, rows: &[usize]) -> Samples<T> {
+        match self {
+            SamplesRef::Dense(m) => {
+                let mut out = Mat::zeros(rows.len(), m.ncols());
+                out.row_iter_mut().zip(rows).for_each(|(mut to, &i)| to.copy_from(m.row(i)));
+                Samples::Dense(out)
+            }
+            SamplesRef::Sparse(s) => Samples::Sparse(s.select(rows)),
+        }
+    }
+
+    /// Whether sample `i` is sample `j` of others, number by number.
+    pub(crate) fn has_row_of(&self, i: usize, others: Self, j: usize) -> bool {
+        match (self, others) {
+            (SamplesRef::Dense(here), SamplesRef::Dense(there)) => {
+                let (here, there) = (here.row(i), there.row(j));
+                let same_memory = here.as_ptr() == there.as_ptr() && here.col_stride() == there.col_stride();
+                same_memory && here.ncols() == there.ncols() || here == there
+            }
+            (SamplesRef::Sparse(here), SamplesRef::Sparse(there)) => here.row(i) == there.row(j),
+            _ => false,
+        }
+    }
+
+    /// Samples `start..start + count`.
+    pub fn subrows(&self, start: usize, count: usize) -> Self {
+        match self {
+            SamplesRef::Dense(m) => SamplesRef::Dense(m.subrows(start, count)),
+            SamplesRef::Sparse(s) => SamplesRef::Sparse(s.subrows(start, count)),
+        }
+    }
+
+    /// Stored coordinates.
+    pub fn nnz(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.nrows() * m.ncols(),
+            SamplesRef::Sparse(s) => s.nnz(),
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        match self {
+            SamplesRef::Dense(m) => m.nrows() * m.ncols() * T::BYTES,
+            SamplesRef::Sparse(s) => s.nnz() * (4 + T::BYTES) + (s.nrows() + 1) * 8,
+        }
+    }
+
+    /// Calls `visit(column, value)` for every stored coordinate of sample `i`.
+    pub fn for_each(&self, i: usize, mut visit: impl FnMut(usize, T)) {
+        match self {
+            SamplesRef::Dense(m) => (0..m.ncols()).for_each(|j| visit(j, m[(i, j)])),
+            SamplesRef::Sparse(s) => {
+                let (cols, vals) = s.row(i);
+                cols.iter().zip(vals).for_each(|(&j, &v)| visit(j as usize, v));
+            }
+        }
+    }
+
+    /// [`Error::NotFinite`] at the first NaN or infinity; `what` names the data in the message.
+    pub fn check_finite(&self, what: &str) -> Result<()> {
+        if self.is_finite() {
+            return Ok(());
+        }
+        for i in 0..self.count() {
+            let mut bad = None;
+            self.for_each(i, |j, v| {
+                if !num_traits::Float::is_finite(v) && bad.is_none() {
+                    bad = Some((j, v));
+                }
+            });
+            if let Some((col, v)) = bad {
+                return Err(Error::NotFinite { what: what.into(), value: v.to_string(), row: i, col });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no number is NaN or infinite.
+    fn is_finite(&self) -> bool {
+        match self {
+            SamplesRef::Dense(m) => {
+                let by_rows = if m.row_stride().abs() > m.col_stride().abs() { m.transpose() } else { *m };
+                by_rows.par_col_iter().all(|run| run.iter().all(|v| num_traits::Float::is_finite(*v)))
+            }
+            SamplesRef::Sparse(s) => {
+                s.values[s.indptr[0]..s.indptr[s.nrows()]].par_iter().all(|v| num_traits::Float::is_finite(*v))
+            }
+        }
+    }
+
+    /// Variance of all coordinates, zeros included: the `var(A)` of the named gamma choices.
+    pub fn variance(&self) -> f64 {
+        let cells = (self.count() * self.width()) as f64;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for i in 0..self.count() {
+            self.for_each(i, |_, v| {
+                sum += v.as_f64();
+                squares += v.as_f64() * v.as_f64();
+            });
+        }
+        let mean = sum / cells;
+        (squares / cells - mean * mean).max(0.0)
+    }
+}
+
+/// Whether the indices are 0, 1, … up to all of them.
+pub(crate) fn is_everything(picked: &[usize], size: usize) -> bool {
+    picked.len() == size && picked.iter().enumerate().all(|(at, &i)| at == i)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Csr<f64> {
+        Csr::from_triplets(3, 4, &[(2, 1, 5.0), (0, 3, 1.0), (0, 0, 2.0), (2, 1, 0.5)])
+    }
+
+    #[test]
+    fn triplets_are_sorted_and_duplicates_added() {
+        let s = small();
+        assert_eq!(s.row(0), (&[0u32, 3][..], &[2.0, 1.0][..]));
+        assert_eq!(s.row(1).0.len(), 0);
+        assert_eq!(s.row(2), (&[1u32][..], &[5.5][..]));
+    }
+
+    #[test]
+    fn transposing_twice_gives_the_same_matrix() {
+        assert_eq!(small().transpose().transpose(), small());
+        assert_eq!(small().transpose().to_dense(), small().to_dense().transpose().to_owned());
+    }
+
+    #[test]
+    fn inconsistent_arrays_are_refused() {
+        assert!(Csr::new(2, vec![0, 1], vec![2], vec![1.0]).is_err());
+        assert!(Csr::new(2, vec![0, 2], vec![1, 0], vec![1.0, 1.0]).is_err());
+        assert!(Csr::<f64>::new(2, vec![0, 3], vec![1], vec![1.0]).is_err());
+    }
+
+    #[test]
+    fn the_first_bad_value_is_named() {
+        let mut m = Mat::<f64>::zeros(3, 2);
+        m[(1, 1)] = f64::NAN;
+        let text = Samples::Dense(m).check_finite("X").unwrap_err().to_string();
+        assert_eq!(text, "X contains NaN at row 1, column 1");
+    }
+
+    #[test]
+    fn variance_counts_the_zeros() {
+        let dense = Samples::Dense(small().to_dense()).as_ref().variance();
+        assert!((Samples::Sparse(small()).as_ref().variance() - dense).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,119 @@
+use super::Spread;
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::{Dataset, Target};
+use crate::estimators::scoring::{deal, no_target};
+use crate::estimators::{Estimator, Point};
+use std::collections::BTreeMap;
+
+/// Stream of the shuffle that deals folds.
+const STREAM: u64 = 60;
+
+/// Choice of settings by cross-validation: micro-F1 for classes, root mean squared error for values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// Parts, each of which is predicted from all others; every class is spread evenly over them.
+    pub folds: usize,
+    /// Settings and the values to try; every combination is a point, of equals the first is chosen.
+    pub grid: Vec<(String, Vec<String>)>,
+}
+
+/// One point of a grid.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Tried {
+    /// Its settings.
+    pub params: BTreeMap<String, String>,
+    /// Score over the folds.
+    #[serde(flatten)]
+    pub score: Spread,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Tuning {
+    /// Number of parts.
+    pub folds: usize,
+    /// `micro-f1`, or `rmse`, where less is better.
+    pub measure: &'static str,
+    /// The best point.
+    #[serde(flatten)]
+    pub best: Tried,
+    /// All points in the order of the grid, the last setting varying fastest.
+    pub points: Vec<Tried>,
+}
+
+impl Search {
+    /// Scores every point; the estimator with the settings of the best one.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for folds and grids that cannot be used, and whatever [`Estimator::validate`] says.
+    pub fn run<T: Scalar>(
+        &self,
+        estimator: &dyn Estimator<T>,
+        data: &Dataset<T>,
+        run: &Run,
+    ) -> Result<(Box<dyn Estimator<T>>, Tuning)> {
+        let target = data.y.as_ref().ok_or_else(no_target)?;
+        let folds = deal(Some(target), self.folds, run.seed, STREAM)?;
+        let points = self.points();
+        let scores = estimator.validate(data, &points, &folds, run)?;
+        let tried: Vec<Tried> = points.iter().zip(scores).map(|(point, scores)| Tried::of(point, scores)).collect();
+        let less_is_better = matches!(target, Target::Values(_));
+        let gain = |t: &Tried| if less_is_better { -t.score.mean } else { t.score.mean };
+        let best = tried.iter().enumerate().reduce(|a, b| if gain(b.1) > gain(a.1) { b } else { a });
+        let empty = || Error::param("grid", "empty", "at least one value for every setting");
+        let (at, best) = best.map(|(at, best)| (at, best.clone())).ok_or_else(empty)?;
+        let chosen = estimator.with(&points[at])?;
+        let measure = if less_is_better { "rmse" } else { "micro-f1" };
+        Ok((chosen, Tuning { folds: self.folds, measure, best, points: tried }))
+    }
+
+    /// Every combination of values; one point that changes nothing for a grid without settings.
+    fn points(&self) -> Vec<Point> {
+        let extended = |points: Vec<Point>, (name, values): &(String, Vec<String>)| {
+            let with = |point: &Point, value: &String| [point.clone(), vec![(name.clone(), value.clone())]].concat();
+            points.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect()
+        };
+        self.grid.iter().fold(vec![Point::new()], extended)
+    }
+}
+
+impl Tried {
+    fn of(point: &Point, scores: Vec<f64>) -> Self {
+        Tried { params: point.iter().cloned().collect(), score: Spread::of(scores) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(folds: usize) -> Search {
+        let values = |v: &[&str]| v.iter().map(ToString::to_string).collect();
+        Search { folds, grid: vec![("rank".into(), values(&["1", "2"])), ("penalty".into(), values(&["3", "4", "5"]))] }
+    }
+
+    #[test]
+    fn every_combination_is_a_point() {
+        let points = search(2).points();
+        assert_eq!(points.len(), 6);
+        let second = [("rank", "1"), ("penalty", "4")].map(|(a, b)| (a.to_string(), b.to_string()));
+        assert_eq!(points[1], second);
+        assert_eq!(Search { folds: 2, grid: Vec::new() }.points(), [Point::new()]);
+    }
+
+    #[test]
+    fn folds_are_disjoint_complete_and_even_in_every_class() {
+        let codes: Vec<Option<u32>> = (0..50).map(|i| (i % 5 != 0).then_some(u32::from(i % 4 == 1))).collect();
+        let target = Target::Classes { names: vec!["a".into(), "b".into()], codes: codes.clone() };
+        let folds = deal(Some(&target), 4, 3, STREAM).unwrap();
+        let mut all = folds.concat();
+        all.sort_unstable();
+        assert_eq!(all, target.known());
+        let ones = |fold: &Vec<usize>| fold.iter().filter(|&&i| codes[i] == Some(1)).count();
+        let counts: Vec<usize> = folds.iter().map(ones).collect();
+        assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+        assert!(deal(Some(&target), 41, 3, STREAM).is_err() && deal(Some(&target), 1, 3, STREAM).is_err());
+    }
+}

@@ -1,0 +1,331 @@
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::data::samples::SamplesRef;
+use faer::{Mat, MatRef};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// First stream of the generators, one for each restart.
+const STREAM: u64 = 100;
+
+/// k-means: labels and centres that make Σ_i |p_i − c(label_i)|² small.
+///
+/// 1. Start: k-means++ (Arthur and Vassilvitskii 2007); each centre is the best of a few candidates drawn with
+///    probability proportional to the squared distance to the nearest centre so far.
+/// 2. Lloyd's iteration until no label changes. A cluster that runs empty takes the point farthest from its own centre.
+/// 3. The best of all restarts; the first one in a tie.
+///
+/// # Cost
+/// O(n·k·width) per iteration. The restarts run in parallel, each on one thread, so that the result does not depend on
+/// the number of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KMeans {
+    /// Number of clusters k.
+    pub clusters: usize,
+    /// Number of starts.
+    pub restarts: usize,
+    /// Largest number of iterations of each start.
+    pub iterations: usize,
+}
+
+/// What [`KMeans`] found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clustering {
+    /// Cluster of each point. Clusters are numbered by their first point, so that the first point has label 0.
+    pub labels: Vec<u32>,
+    /// One centre per row, in the order of the labels; fewer than k where there are fewer different points.
+    pub centers: Mat<f64>,
+    /// Sum of the squared distances to the centres.
+    pub inertia: f64,
+}
+
+impl KMeans {
+    /// k clusters from 10 starts of at most 300 iterations.
+    pub fn new(clusters: usize) -> Self {
+        KMeans { clusters, restarts: 10, iterations: 300 }
+    }
+
+    /// Number of starts.
+    pub fn with_restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Clusters points, one per row.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a number of clusters that is not between 1 and the number of points, or no start;
+    /// [`Error::NotFinite`]; [`Error::Interrupted`].
+    pub fn fit(&self, points: MatRef<'_, f64>, run: &Run) -> Result<Clustering> {
+        self.check(points)?;
+        let points = Points::of(points);
+        let starts: Vec<Result<Lloyd>> = (0..self.restarts as u64)
+            .into_par_iter()
+            .map(|restart| {
+                let mut rng = random::generator(run.seed, STREAM + restart);
+                Lloyd::new(&points, points.start(self.clusters, &mut rng)).run(&points, self.iterations, run)
+            })
+            .collect();
+        let mut best: Option<Lloyd> = None;
+        for found in starts {
+            let found = found?;
+            if best.as_ref().is_none_or(|b| found.inertia() < b.inertia()) {
+                best = Some(found);
+            }
+        }
+        best.map(|b| b.finish(&points)).ok_or_else(|| Error::param("restarts", self.restarts, "at least 1"))
+    }
+
+    fn check(&self, points: MatRef<'_, f64>) -> Result<()> {
+        let n = points.nrows();
+        if self.clusters == 0 || self.clusters > n {
+            let allowed = format!("between 1 and the number of points, {n}");
+            return Err(Error::param("clusters", self.clusters, allowed));
+        }
+        if self.restarts == 0 {
+            return Err(Error::param("restarts", self.restarts, "at least 1"));
+        }
+        SamplesRef::Dense(points).check_finite("the points")
+    }
+}
+
+/// Points in one piece, row after row.
+struct Points {
+    values: Vec<f64>,
+    count: usize,
+    width: usize,
+}
+
+impl Points {
+    fn of(points: MatRef<'_, f64>) -> Self {
+        let (count, width) = points.shape();
+        Points { values: (0..count * width).map(|at| points[(at / width, at % width)]).collect(), count, width }
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.width..][..self.width]
+    }
+
+    /// Step 1: positions of the first centres, as coordinates.
+    fn start(&self, clusters: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        let trials = 2 + (clusters as f64).ln() as usize;
+        let first = self.row(rng.random_range(0..self.count));
+        let mut centers = first.to_vec();
+        let mut nearest: Vec<f64> = (0..self.count).map(|i| squared_distance(self.row(i), first)).collect();
+        for _ in 1..clusters {
+            let candidates = (0..trials).map(|_| draw(&nearest, rng));
+            let closer = |at: usize| -> Vec<f64> {
+                let distance = |i: usize| squared_distance(self.row(i), self.row(at));
+                nearest.iter().enumerate().map(|(i, &d)| d.min(distance(i))).collect()
+            };
+            let sum = |distances: &[f64]| distances.iter().sum::<f64>();
+            let tried = candidates.map(|at| (at, closer(at)));
+            let best = tried.reduce(|best, next| if sum(&next.1) < sum(&best.1) { next } else { best });
+            if let Some((at, distances)) = best {
+                centers.extend_from_slice(self.row(at));
+                nearest = distances;
+            }
+        }
+        centers
+    }
+}
+
+/// A position with probability proportional to its weight; any one when all weights are 0.
+fn draw(weights: &[f64], rng: &mut ChaCha8Rng) -> usize {
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 {
+        return rng.random_range(0..weights.len());
+    }
+    let mut left = rng.random::<f64>() * total;
+    let hit = weights.iter().position(|w| {
+        left -= w;
+        left < 0.0
+    });
+    // Rounding may leave a rest behind the last weight.
+    hit.or_else(|| weights.iter().rposition(|w| *w > 0.0)).unwrap_or(0)
+}
+
+/// In four sums side by side, which is vectorised and the same on every processor.
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..4 {
+            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
+}
+
+/// Step 2: one start on its way.
+struct Lloyd {
+    centers: Vec<f64>,
+    clusters: usize,
+    /// Cluster of each point and its squared distance.
+    nearest: Vec<(usize, f64)>,
+}
+
+impl Lloyd {
+    fn new(points: &Points, centers: Vec<f64>) -> Self {
+        let clusters = centers.len() / points.width.max(1);
+        let mut lloyd = Lloyd { centers, clusters: clusters.max(1), nearest: Vec::new() };
+        lloyd.nearest = lloyd.assignment(points);
+        lloyd
+    }
+
+    fn run(mut self, points: &Points, iterations: usize, run: &Run) -> Result<Self> {
+        for _ in 0..iterations {
+            run.watch.check()?;
+            self.fill_empty();
+            self.move_centers(points);
+            let next = self.assignment(points);
+            let same = next.iter().zip(&self.nearest).all(|(a, b)| a.0 == b.0);
+            self.nearest = next;
+            if same {
+                break;
+            }
+        }
+        Ok(self)
+    }
+
+    fn center(&self, cluster: usize, width: usize) -> &[f64] {
+        &self.centers[cluster * width..][..width]
+    }
+
+    fn assignment(&self, points: &Points) -> Vec<(usize, f64)> {
+        let closest = |i: usize| {
+            let distance = |c: usize| squared_distance(points.row(i), self.center(c, points.width));
+            (1..self.clusters).fold((0, distance(0)), |best, c| {
+                let d = distance(c);
+                if d < best.1 { (c, d) } else { best }
+            })
+        };
+        (0..points.count).map(closest).collect()
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.clusters];
+        self.nearest.iter().for_each(|(c, _)| sizes[*c] += 1);
+        sizes
+    }
+
+    /// Points on their own centre are not moved: with fewer different points than clusters some stay empty.
+    fn fill_empty(&mut self) {
+        let sizes = self.sizes();
+        for empty in (0..self.clusters).filter(|c| sizes[*c] == 0) {
+            let mut farthest = (0, 0.0);
+            for (i, &(_, distance)) in self.nearest.iter().enumerate() {
+                if distance > farthest.1 {
+                    farthest = (i, distance);
+                }
+            }
+            if farthest.1 > 0.0 {
+                self.nearest[farthest.0] = (empty, 0.0);
+            }
+        }
+    }
+
+    fn move_centers(&mut self, points: &Points) {
+        let (width, sizes) = (points.width, self.sizes());
+        let mut sums = vec![0.0; self.centers.len()];
+        for (i, &(c, _)) in self.nearest.iter().enumerate() {
+            sums[c * width..][..width].iter_mut().zip(points.row(i)).for_each(|(s, v)| *s += v);
+        }
+        for c in (0..self.clusters).filter(|c| sizes[*c] > 0) {
+            let range = c * width..(c + 1) * width;
+            let means = sums[range.clone()].iter().map(|s| s / sizes[c] as f64);
+            self.centers[range].iter_mut().zip(means).for_each(|(center, mean)| *center = mean);
+        }
+    }
+
+    fn inertia(&self) -> f64 {
+        self.nearest.iter().map(|(_, distance)| distance).sum()
+    }
+
+    /// Numbers the clusters by their first point.
+    fn finish(&self, points: &Points) -> Clustering {
+        let mut order: Vec<usize> = Vec::new();
+        let mut names = vec![None; self.clusters];
+        for &(c, _) in &self.nearest {
+            if names[c].is_none() {
+                names[c] = Some(order.len() as u32);
+                order.push(c);
+            }
+        }
+        let labels = self.nearest.iter().filter_map(|(c, _)| names[*c]).collect();
+        let centers = Mat::from_fn(order.len(), points.width, |c, j| self.center(order[c], points.width)[j]);
+        Clustering { labels, centers, inertia: self.inertia() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synth;
+    use crate::metrics::adjusted_rand_index;
+
+    fn fit(k: usize, points: &Mat<f64>, seed: u64) -> Result<Clustering> {
+        KMeans::new(k).fit(points.as_ref(), &Run { seed, ..Run::default() })
+    }
+
+    #[test]
+    fn separated_clusters_are_found() {
+        let (points, truth) = synth::clusters::<f64>(240, 8, 5, 3);
+        let found = fit(5, &points, 0).unwrap();
+        assert!((adjusted_rand_index(&truth, &found.labels) - 1.0).abs() < 1e-12);
+        assert_eq!(found.labels[0], 0);
+        assert_eq!(found.centers.shape(), (5, 8));
+        let again = |c: usize, j: usize| {
+            let members: Vec<usize> = (0..240).filter(|i| found.labels[*i] as usize == c).collect();
+            members.iter().map(|i| points[(*i, j)]).sum::<f64>() / members.len() as f64
+        };
+        assert!((found.centers[(4, 2)] - again(4, 2)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let points = synth::gaussian::<f64>(300, 4, 7);
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| fit(6, &points, 5).unwrap())
+        };
+        let first = with(1);
+        assert_eq!(first, with(2));
+        assert_eq!(first, with(7));
+    }
+
+    #[test]
+    fn one_cluster_and_as_many_as_points() {
+        let points = synth::gaussian::<f64>(9, 2, 1);
+        let one = fit(1, &points, 0).unwrap();
+        assert!(one.labels.iter().all(|l| *l == 0));
+        let all = fit(9, &points, 0).unwrap();
+        assert_eq!(all.labels, (0..9).collect::<Vec<_>>());
+        assert!(all.inertia < 1e-300);
+    }
+
+    #[test]
+    fn duplicates_leave_clusters_empty_and_nothing_else_happens() {
+        let points = Mat::from_fn(12, 2, |i, _| (i % 2) as f64);
+        let found = fit(5, &points, 2).unwrap();
+        assert_eq!(found.labels, (0..12).map(|i| i % 2).collect::<Vec<u32>>());
+        assert_eq!((found.centers.nrows(), found.inertia), (2, 0.0));
+    }
+
+    #[test]
+    fn impossible_numbers_are_refused() {
+        let points = synth::gaussian::<f64>(3, 2, 1);
+        let text = |k| fit(k, &points, 0).unwrap_err().to_string();
+        assert_eq!(text(4), "`clusters` is 4 but must be between 1 and the number of points, 3");
+        assert!(text(0).starts_with("`clusters` is 0"));
+        assert!(KMeans::new(2).with_restarts(0).fit(points.as_ref(), &Run::default()).is_err());
+        assert!(fit(1, &Mat::from_fn(2, 1, |_, _| f64::NAN), 0).is_err());
+    }
+
+    #[test]
+    fn points_without_coordinates_are_one_cluster() {
+        assert_eq!(fit(2, &Mat::zeros(3, 0), 0).unwrap().labels, [0, 0, 0]);
+    }
+}

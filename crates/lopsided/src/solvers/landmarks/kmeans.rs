@@ -1,0 +1,153 @@
+use super::kernel_kmeans::far_apart;
+use super::{Landmarks, Sampler, check_count, filled, generator};
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::base::registry::Entry;
+use crate::base::scalar::Scalar;
+use crate::data::samples::{Samples, SamplesRef, Side};
+use crate::kernel::pair::Meeting;
+use crate::operator::{Access, Operator, available_memory, multiply};
+use faer::{Mat, MatRef};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// Most rounds: landmarks need no converged clustering.
+const ROUNDS: usize = 10;
+/// Coordinates of the rows of G where there are no samples to cluster.
+const WIDTH: usize = 16;
+
+/// Centres of k-means clusters, found by k-means++ and a few rounds of Lloyd's method.
+///
+/// For machines the centres themselves are landmarks (\[NKM\] §III-E: they need not lie in the span of the samples). Where only
+/// indices fit, the rows of G are clustered by G·Ω with a Gaussian Ω of 16 columns, and the sample nearest to each centre is
+/// taken.
+///
+/// # Cost
+/// n·m·width operations a round, as matrix products: there are far more clusters than [`crate::KMeans`] is made for, and one
+/// start suffices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KMeansCenters;
+
+impl<T: Scalar> Sampler<T> for KMeansCenters {
+    fn pick(&self, g: &dyn Operator<T>, side: Side, count: usize, seed: u64) -> Result<Vec<usize>> {
+        let size = check_count(g, side, count)?;
+        if g.access() == Access::Blocks {
+            return Err(Error::param("sampler", "kmeans", "`uniform` where products with all of G are out of reach"));
+        }
+        let mut rng = generator(side, seed);
+        let there = if side == Side::Row { g.ncols() } else { g.nrows() };
+        let probes = random::gaussian::<T>(there, WIDTH, &mut rng);
+        let mut points = Mat::zeros(size, WIDTH);
+        match side {
+            Side::Row => g.apply(probes.as_ref(), points.as_mut())?,
+            Side::Col => g.apply_transpose(probes.as_ref(), points.as_mut())?,
+        }
+        let lloyd = Lloyd::run(SamplesRef::Dense(points.as_ref()), count, &mut rng)?;
+        Ok(filled(lloyd.representatives(), count, size))
+    }
+
+    fn place(&self, k: &dyn Operator<T>, x: SamplesRef<'_, T>, count: usize, seed: u64) -> Result<Landmarks<T>> {
+        check_count(k, Side::Row, count)?;
+        let (needed, available) = ((3 * count * x.width() * T::BYTES) as u64, available_memory());
+        if needed > available {
+            let advice = "take fewer landmarks or another sampler".into();
+            return Err(Error::Memory { what: "the centres of k-means".into(), needed, available, advice });
+        }
+        let lloyd = Lloyd::run(x, count, &mut generator(Side::Row, seed))?;
+        Ok(Landmarks::Points(Samples::Dense(lloyd.centers)))
+    }
+}
+
+/// A clustering on its way.
+struct Lloyd<'a, T> {
+    points: SamplesRef<'a, T>,
+    sizes: Vec<T>,
+    centers: Mat<T>,
+    /// Cluster of each point and its squared distance.
+    nearest: Vec<(usize, f64)>,
+}
+
+impl<'a, T: Scalar> Lloyd<'a, T> {
+    fn run(points: SamplesRef<'a, T>, count: usize, rng: &mut ChaCha8Rng) -> Result<Self> {
+        let sizes = Meeting::Dot.sizes(points);
+        let distances = |at: usize| Ok(squared_distances(points, &sizes, at));
+        let first = far_apart(points.count(), count, rng, distances)?;
+        let centers = points.select(&first).into_dense();
+        let mut lloyd = Lloyd { points, sizes, centers, nearest: Vec::new() };
+        lloyd.nearest = lloyd.assignment();
+        for _ in 0..ROUNDS {
+            lloyd.move_centers();
+            let next = lloyd.assignment();
+            let same = next.iter().zip(&lloyd.nearest).all(|(a, b)| a.0 == b.0);
+            lloyd.nearest = next;
+            if same {
+                break;
+            }
+        }
+        Ok(lloyd)
+    }
+
+    fn assignment(&self) -> Vec<(usize, f64)> {
+        const PIECE: usize = 1024;
+        let lengths = Meeting::Dot.sizes(SamplesRef::Dense(self.centers.as_ref()));
+        let starts: Vec<usize> = (0..self.points.count()).step_by(PIECE).collect();
+        let piece = |&start: &usize| {
+            let points = self.points.subrows(start, PIECE.min(self.points.count() - start));
+            let mut met = Mat::zeros(points.count(), self.centers.nrows());
+            multiply(points, self.centers.transpose(), met.as_mut());
+            let closest = |i: usize| nearest(met.as_ref(), i, &lengths, self.sizes[start + i]);
+            (0..points.count()).map(closest).collect::<Vec<_>>()
+        };
+        starts.par_iter().map(piece).collect::<Vec<_>>().concat()
+    }
+
+    /// Means of the clusters; an empty one keeps its centre.
+    fn move_centers(&mut self) {
+        let (clusters, width) = self.centers.shape();
+        let (mut sums, mut counts) = (Mat::<T>::zeros(clusters, width), vec![0usize; clusters]);
+        for (i, &(c, _)) in self.nearest.iter().enumerate() {
+            self.points.for_each(i, |j, v| sums[(c, j)] += v);
+            counts[c] += 1;
+        }
+        for (c, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            (0..width).for_each(|j| self.centers[(c, j)] = sums[(c, j)] / T::of(count as f64));
+        }
+    }
+
+    /// The point nearest to each centre that has points.
+    fn representatives(&self) -> Vec<usize> {
+        let mut best: Vec<Option<(f64, usize)>> = vec![None; self.centers.nrows()];
+        for (i, &(c, distance)) in self.nearest.iter().enumerate() {
+            if best[c].is_none_or(|(least, _)| distance < least) {
+                best[c] = Some((distance, i));
+            }
+        }
+        best.into_iter().flatten().map(|(_, i)| i).collect()
+    }
+}
+
+/// The nearest centre of a row of scalar products; the first of equals.
+fn nearest<T: Scalar>(met: MatRef<'_, T>, i: usize, lengths: &[T], size: T) -> (usize, f64) {
+    let distance = |c: usize| Meeting::Dot.distance(met[(i, c)], size, lengths[c]).as_f64();
+    (1..lengths.len()).fold((0, distance(0)), |best, c| {
+        let d = distance(c);
+        if d < best.1 { (c, d) } else { best }
+    })
+}
+
+fn squared_distances<T: Scalar>(points: SamplesRef<'_, T>, sizes: &[T], at: usize) -> Vec<f64> {
+    let one = points.select(&[at]).into_dense();
+    let mut met = Mat::zeros(points.count(), 1);
+    multiply(points, one.transpose(), met.as_mut());
+    let distance = |i: usize| Meeting::Dot.distance(met[(i, 0)], sizes[i], sizes[at]).as_f64();
+    (0..points.count()).map(distance).collect()
+}
+
+pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
+    Entry {
+        name: "kmeans",
+        about: "centres of k-means clusters; the samples nearest to them where landmarks must be samples",
+        params: &[],
+        build: |_| Ok(Box::new(KMeansCenters)),
+    }
+}

@@ -1,0 +1,159 @@
+//! Landmarks: the rows and columns of G that stand for all of them.
+
+mod cholesky;
+mod gaussian;
+mod given;
+mod gram;
+mod kernel_kmeans;
+mod kmeans;
+mod leverage;
+mod norms;
+#[cfg(test)]
+mod tests;
+mod uniform;
+
+pub use cholesky::PivotedCholesky;
+pub use gaussian::GaussianSketch;
+pub use given::Given;
+pub(crate) use gram::is_symmetric;
+pub use kernel_kmeans::KernelKMeans;
+pub use kmeans::KMeansCenters;
+pub use leverage::Leverage;
+pub use norms::Norms;
+pub use uniform::Uniform;
+
+use crate::base::error::{Error, Result};
+use crate::base::random;
+use crate::base::registry::{self, Entry, Params};
+use crate::base::scalar::Scalar;
+use crate::data::samples::{Samples, SamplesRef, Side};
+use crate::operator::Operator;
+use faer::Mat;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// Chooses landmarks on one side of G.
+///
+/// Samplers that need a positive semidefinite matrix take G itself where it is square and symmetric, else G·Gᵀ for rows and
+/// Gᵀ·G for columns, whose entries need whole rows or columns of G.
+pub trait Sampler<T: Scalar>: Send + Sync {
+    /// Indices of `count` landmarks, ascending. The two sides are drawn independently of each other.
+    fn pick(&self, g: &dyn Operator<T>, side: Side, count: usize, seed: u64) -> Result<Vec<usize>>;
+
+    /// Landmarks of a machine with the kernel matrix `k` of the samples `x`, of whatever kind the sampler makes.
+    ///
+    /// Provided: the samples that [`Sampler::pick`] chooses.
+    fn place(&self, k: &dyn Operator<T>, _x: SamplesRef<'_, T>, count: usize, seed: u64) -> Result<Landmarks<T>> {
+        self.pick(k, Side::Row, count, seed).map(Landmarks::Indices)
+    }
+}
+
+/// Landmarks C of a kernel machine, C = Φ(X)·P except for points (\[NKM\] §III-E).
+#[derive(Clone, Debug)]
+pub enum Landmarks<T> {
+    /// Some of the samples; they may repeat.
+    Indices(Vec<usize>),
+    /// Points of the space of the samples.
+    Points(Samples<T>),
+    /// Combinations Φ(X)·P of all samples, one column of P each.
+    Sketch(Mat<f64>),
+}
+
+impl<T: Scalar> Landmarks<T> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Landmarks::Indices(picked) => picked.len(),
+            Landmarks::Points(points) => points.count(),
+            Landmarks::Sketch(p) => p.ncols(),
+        }
+    }
+}
+
+/// All samplers. The order is the order of every listing.
+pub fn samplers<T: Scalar>() -> Vec<Entry<dyn Sampler<T>>> {
+    vec![
+        uniform::entry(),
+        norms::entry(),
+        leverage::entry(),
+        kmeans::entry(),
+        kernel_kmeans::entry(),
+        cholesky::random_entry(),
+        cholesky::greedy_entry(),
+        gaussian::entry(),
+    ]
+}
+
+/// The sampler called `name`.
+pub fn sampler<T: Scalar>(name: &str, params: &Params) -> Result<Box<dyn Sampler<T>>> {
+    registry::build("sampler", &samplers::<T>(), name, params)
+}
+
+/// Position of a name in the list of [`samplers`], the way a solver's numeric parameters refer to it.
+pub fn position(name: &str) -> Result<usize> {
+    let entries = samplers::<f64>();
+    entries.iter().position(|e| e.name == name).ok_or_else(|| Error::Unknown {
+        kind: "sampler",
+        name: name.into(),
+        known: entries.iter().map(|e| e.name.into()).collect(),
+    })
+}
+
+/// Number of samples on a side.
+pub(crate) fn size<T: Scalar>(g: &dyn Operator<T>, side: Side) -> usize {
+    match side {
+        Side::Row => g.nrows(),
+        Side::Col => g.ncols(),
+    }
+}
+
+/// The side's size, if `count` landmarks can be drawn from it.
+fn check_count<T: Scalar>(g: &dyn Operator<T>, side: Side, count: usize) -> Result<usize> {
+    let size = size(g, side);
+    let (name, letter) = match side {
+        Side::Row => ("rows-sample", "n"),
+        Side::Col => ("cols-sample", "m"),
+    };
+    if count == 0 || count > size {
+        return Err(Error::param(name, count, format!("between 1 and {letter} = {size}")));
+    }
+    Ok(size)
+}
+
+/// Independent random numbers for the two sides.
+fn generator(side: Side, seed: u64) -> ChaCha8Rng {
+    random::generator(seed, if side == Side::Row { 11 } else { 12 })
+}
+
+/// Different numbers, ascending, drawn one after another with probability proportional to the weights.
+fn weighted_subset(weights: &[f64], count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    // The largest keys −E/w, E exponential, are a weighted draw without replacement.
+    let key = |w: &f64, rng: &mut ChaCha8Rng| (1.0 - rng.random::<f64>()).ln() / w.max(f64::MIN_POSITIVE);
+    let mut keys: Vec<(f64, usize)> = weights.iter().enumerate().map(|(i, w)| (key(w, rng), i)).collect();
+    keys.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut picked: Vec<usize> = keys[..count].iter().map(|k| k.1).collect();
+    picked.sort_unstable();
+    picked
+}
+
+/// A position with probability proportional to its weight; `None` when no weight is above 0.
+fn draw(weights: &[f64], rng: &mut ChaCha8Rng) -> Option<usize> {
+    let total: f64 = weights.iter().map(|w| w.max(0.0)).sum();
+    let mut left = rng.random::<f64>() * total;
+    let hit = weights.iter().position(|w| {
+        left -= w.max(0.0);
+        left < 0.0
+    });
+    // Rounding may leave a rest behind the last weight.
+    hit.or_else(|| weights.iter().rposition(|w| *w > 0.0))
+}
+
+/// Completes a choice that found nothing more to distinguish by the first samples that are not in it; ascending.
+fn filled(mut picked: Vec<usize>, count: usize, size: usize) -> Vec<usize> {
+    let mut taken = vec![false; size];
+    picked.iter().for_each(|&i| taken[i] = true);
+    let missing = count.saturating_sub(picked.len());
+    picked.extend((0..size).filter(|&i| !taken[i]).take(missing));
+    picked.sort_unstable();
+    picked
+}

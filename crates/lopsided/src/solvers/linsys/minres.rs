@@ -1,0 +1,226 @@
+use super::gate::{Account, Equations};
+use super::{Found, Problem, SINGULAR, Spectral, add_scaled, dots, lsmr, scale};
+use crate::base::error::Result;
+use crate::base::linalg::column_norms;
+use crate::base::watch::Progress;
+use crate::operator::Access;
+use faer::Mat;
+
+/// Most iterations where every one takes all entries of K, and for each sample where products are cheap.
+const MOST: u64 = 5000;
+const MOST_EACH: u64 = 4;
+/// Iterations between two looks at whether M is singular, which cost two.
+const LOOK: u64 = 50;
+/// Singular triplets in the preconditioner where products are cheap, and where a product with many vectors costs hardly more
+/// than with one.
+const TRIPLETS: [usize; 2] = [40, 128];
+/// Landmarks of the preconditioner of a symmetric K: at most so many, and so many samples for each.
+const LANDMARKS: usize = 1000;
+const SAMPLES_EACH: usize = 8;
+/// What an iteration leaves of the residual it is to leave, as that is measured in another norm.
+const SAFETY: f64 = 0.1;
+
+/// The most iterations that a problem may take.
+pub(super) fn most(problem: &Problem<'_>) -> u64 {
+    if is_cheap(problem) { MOST.max(MOST_EACH * problem.n() as u64) } else { MOST }
+}
+
+/// Iterations that cost less than factors of the matrix.
+pub(super) fn cheaper_than_factors(problem: &Problem<'_>) -> u64 {
+    problem.n() as u64 / if is_cheap(problem) { 2 } else { 50 }
+}
+
+fn is_cheap(problem: &Problem<'_>) -> bool {
+    problem.k.access() == Access::Products
+}
+
+/// MINRES (\[PS75\] of the references) for all targets at once, preconditioned by |M| with K_c replaced by leading triplets: M is
+/// indefinite, |M| is not, and where the triplets are exact all eigenvalues of the product are ±1.
+///
+/// 1. A random vector rides along as one more target: its solution shows how large M⁻¹ is, also where no target touches.
+/// 2. MINRES solves for what is missing, as measured; its own account of the residual is another norm's, and drifts.
+/// 3. Every 50 iterations, and more often at first, ‖M·z‖/‖z‖, an upper bound of the least |eigenvalue|, is measured for the
+///    preconditioned residuals and for the solutions: both tend to vectors that M takes to 0, the solutions while they grow
+///    without end. Only such a bound makes the system singular.
+/// 4. Where no more iterations are allowed the answer is what it is: the gate measures it.
+pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
+    let spectral = preconditioner(problem)?;
+    let norm = spectral.extremes(problem.g).0;
+    let rhs = problem.with_probe();
+    let mut x = Mat::zeros(rhs.nrows(), rhs.ncols());
+    let (mut steps, mut before) = (0, f64::INFINITY);
+    loop {
+        let measured = problem.missing(&x, &rhs, Equations::Asked, norm)?;
+        let now = measured.residual();
+        let goes_on = now < 0.5 * before;
+        if measured.is_nothing() || steps >= most || !goes_on {
+            break;
+        }
+        before = now;
+        let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
+        let goal = SAFETY * goal.fold(0.5, f64::min);
+        let mut iteration = Iteration::new(problem, &spectral, measured.missing);
+        while steps < most && iteration.left() > goal {
+            iteration.step(problem, &spectral)?;
+            steps += 1;
+            if (steps % LOOK == 0 || steps.is_power_of_two() || iteration.is_long(norm))
+                && let Some(condition) = iteration.singular(problem, &spectral, norm)?
+            {
+                return singular(problem, condition, steps);
+            }
+        }
+        x += &iteration.x;
+    }
+    let condition = problem.least_condition(&x, norm)?;
+    if condition > SINGULAR {
+        return singular(problem, condition, steps);
+    }
+    let (a, b) = problem.split(x.subcols(0, x.ncols() - 1).to_owned());
+    let (route, iterations) = ("minres", steps);
+    Ok(Found { a, b, account: Account { route, condition, estimated: true, iterations, norm, ..Account::default() } })
+}
+
+fn singular(problem: &Problem<'_>, condition: f64, steps: u64) -> Result<Found> {
+    let warning = problem.singular(condition)?;
+    let mut damped = lsmr::solve(problem, problem.system.on_singular.lambda())?;
+    damped.account.iterations += steps;
+    damped.account.warnings.push(warning);
+    damped.account.condition = condition;
+    Ok(damped)
+}
+
+/// Landmarks for a symmetric K whose entries are at hand: they cost a small part of one product. Else triplets by products.
+fn preconditioner(problem: &Problem<'_>) -> Result<Spectral> {
+    let n = problem.n();
+    if problem.system.symmetric && !is_cheap(problem) {
+        let landmarks = (n / SAMPLES_EACH).min(LANDMARKS);
+        if let Some(found) = Spectral::nystrom(problem.k, landmarks, problem.g, problem.run)? {
+            return Ok(found);
+        }
+    }
+    let rank = TRIPLETS[usize::from(!is_cheap(problem))].min(n / 4).max(1);
+    Spectral::rough(problem.k, rank, problem.system.symmetric, problem.run)
+}
+
+/// |M|⁻¹·r.
+fn precondition(problem: &Problem<'_>, spectral: &Spectral, r: &Mat<f64>) -> Mat<f64> {
+    let (g, floor) = (problem.g, 1e-3 * problem.g);
+    let inverse = |h: f64| h.abs().max(floor).recip();
+    if problem.system.symmetric {
+        return spectral.filtered_symmetric(g, r, inverse);
+    }
+    let n = problem.n();
+    let (a, b) = spectral.filtered(g, (r.subrows(0, n), r.subrows(n, n)), inverse);
+    problem.joined(&a, &b)
+}
+
+/// Scalars of one column, in the names of the method's authors.
+#[derive(Clone)]
+struct Column {
+    start: f64,
+    oldb: f64,
+    beta: f64,
+    dbar: f64,
+    epsln: f64,
+    phibar: f64,
+    cs: f64,
+    sn: f64,
+}
+
+struct Iteration {
+    columns: Vec<Column>,
+    rhs: Mat<f64>,
+    r1: Mat<f64>,
+    r2: Mat<f64>,
+    y: Mat<f64>,
+    w: Mat<f64>,
+    w2: Mat<f64>,
+    x: Mat<f64>,
+    count: u64,
+}
+
+impl Iteration {
+    fn new(problem: &Problem<'_>, spectral: &Spectral, rhs: Mat<f64>) -> Self {
+        let r2 = rhs.clone();
+        let y = precondition(problem, spectral, &r2);
+        let zero = Mat::zeros(r2.nrows(), r2.ncols());
+        let column = |square: f64| {
+            let beta = square.max(0.0).sqrt();
+            Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0 }
+        };
+        let columns = dots(&r2, &y).into_iter().map(column).collect();
+        Iteration { columns, rhs, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
+    }
+
+    fn factors(&self, of: impl Fn(&Column) -> f64) -> Vec<f64> {
+        self.columns.iter().map(|c| Some(of(c)).filter(|f| f.is_finite()).unwrap_or(0.0)).collect()
+    }
+
+    fn step(&mut self, problem: &Problem<'_>, spectral: &Spectral) -> Result<()> {
+        let mut v = std::mem::replace(&mut self.y, Mat::new());
+        scale(&mut v, &self.factors(|c| c.beta.recip()));
+        let mut y = problem.apply(v.as_ref())?;
+        if self.count > 0 {
+            add_scaled(&mut y, &self.factors(|c| -c.beta / c.oldb), &self.r1);
+        }
+        let alfa = dots(&v, &y);
+        let against: Vec<f64> = alfa.iter().zip(self.factors(|c| c.beta.recip())).map(|(a, b)| -a * b).collect();
+        add_scaled(&mut y, &against, &self.r2);
+        self.r1 = std::mem::replace(&mut self.r2, y);
+        self.y = precondition(problem, spectral, &self.r2);
+        let squares = dots(&self.r2, &self.y);
+        let turns: Vec<[f64; 4]> =
+            self.columns.iter_mut().enumerate().map(|(c, column)| column.turn(alfa[c], squares[c])).collect();
+        let part = |at: usize| turns.iter().map(|t| t[at]).collect::<Vec<f64>>();
+        let w1 = std::mem::replace(&mut self.w2, std::mem::replace(&mut self.w, Mat::new()));
+        add_scaled(&mut v, &part(0), &w1);
+        add_scaled(&mut v, &part(1), &self.w2);
+        scale(&mut v, &part(2));
+        add_scaled(&mut self.x, &part(3), &v);
+        self.w = v;
+        self.count += 1;
+        let progress = Progress { stage: "coupled system", done: self.count, total: 0, residual: Some(self.left()) };
+        problem.run.watch.report(progress)
+    }
+
+    /// Largest residual relative to the first one, in the norm of the preconditioner.
+    fn left(&self) -> f64 {
+        let of = |c: &Column| if c.start > 0.0 { c.phibar / c.start } else { 0.0 };
+        self.columns.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// Whether a solution is longer than that of a regular system can be.
+    fn is_long(&self, norm: f64) -> bool {
+        let lengths = column_norms(self.x.as_ref()).into_iter().zip(column_norms(self.rhs.as_ref()));
+        lengths.into_iter().any(|(x, rhs)| norm * x > SINGULAR * rhs)
+    }
+
+    /// The condition number at least, if a vector shows that it is beyond [`SINGULAR`].
+    fn singular(&self, problem: &Problem<'_>, spectral: &Spectral, norm: f64) -> Result<Option<f64>> {
+        let left = &self.rhs - problem.apply(self.x.as_ref())?;
+        let by_residual = problem.least_condition(&precondition(problem, spectral, &left), norm)?;
+        let condition = by_residual.max(problem.least_condition(&self.x, norm)?);
+        Ok(Some(condition).filter(|condition| *condition > SINGULAR))
+    }
+}
+
+impl Column {
+    /// The factors of w₁ and w₂, of the new direction, and of it in x.
+    fn turn(&mut self, alfa: f64, square: f64) -> [f64; 4] {
+        self.oldb = self.beta;
+        self.beta = square.max(0.0).sqrt();
+        let oldeps = self.epsln;
+        let delta = self.cs * self.dbar + self.sn * alfa;
+        let gbar = self.sn * self.dbar - self.cs * alfa;
+        self.epsln = self.sn * self.beta;
+        self.dbar = -self.cs * self.beta;
+        let gamma = gbar.hypot(self.beta);
+        if gamma == 0.0 {
+            return [0.0; 4];
+        }
+        (self.cs, self.sn) = (gbar / gamma, self.beta / gamma);
+        let phi = self.cs * self.phibar;
+        self.phibar *= self.sn;
+        [-oldeps, -delta, gamma.recip(), phi]
+    }
+}

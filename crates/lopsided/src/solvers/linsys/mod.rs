@@ -1,0 +1,301 @@
+//! The coupled least-squares system of AsK-LS.
+//!
+//! With the labels moved out of the matrix, \[AsKLS\] Eq. (6) reads, for g = 1/penalty,
+//!
+//! g·a + K·b + 1·β_s = y,  Kᵀ·a + g·b + 1·β_t = y,  1ᵀa = 1ᵀb = 0,
+//!
+//! one matrix for all classes and targets y. a and b have mean 0, so projecting on such vectors removes the border: with
+//! K_c = (I − 11ᵀ/n)·K·(I − 11ᵀ/n) and the centred y_c
+//!
+//! M·\[a; b\] = \[y_c; y_c\],  M = \[g·I, K_c; K_cᵀ, g·I\],  β_s = mean(y − K·b),  β_t = mean(y − Kᵀ·a).
+//!
+//! The eigenvalues of M are g ± σ for every singular value σ of K_c, with vectors (u, ±v)/√2, and g elsewhere. So M is
+//! indefinite when penalty·σ₁ > 1 and singular when penalty·σ = 1 for any σ.
+//!
+//! For a symmetric K (the LS-SVM) a = b solves (g·I + K_c)·a = y_c, with the eigenvalues g + λ: the other half of M's, g − λ,
+//! belongs to vectors (u, −u), which no target touches.
+
+mod dense;
+mod gate;
+mod krylov;
+mod lsmr;
+mod minres;
+mod norm;
+mod path;
+mod problem;
+mod spectral;
+#[cfg(test)]
+mod tests;
+
+pub use gate::SystemReport;
+pub use norm::largest_singular_value;
+pub use path::PenaltyPath;
+use problem::{Found, Problem, add_scaled, scale, stored};
+pub(crate) use problem::{centred, dots};
+pub use spectral::Spectral;
+
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::data::samples::SamplesRef;
+use crate::operator::{self, Access, Centered, DenseOperator, Means, Operator};
+use faer::{Mat, MatRef};
+use std::fmt;
+use std::str::FromStr;
+
+/// Condition number beyond which a system counts as singular.
+pub const SINGULAR: f64 = 1e10;
+/// Up to this many samples a dense factorisation is taken.
+pub(crate) const DENSE: usize = 5000;
+/// Krylov spaces are tried first: of so small a share of all dimensions that failing costs less than what follows, and of at most
+/// so many.
+const SHARE: usize = 8;
+const MOST: usize = 512;
+/// The share where K is symmetric and small enough to be factored, which takes a sixth of the time.
+const SYMMETRIC_SHARE: usize = 32;
+
+/// Numbers of samples at which `auto` changes its way; tests lower them.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// From so many on Krylov spaces are tried first.
+    krylov: usize,
+    /// Up to so many factors come next, beyond it MINRES.
+    dense: usize,
+    /// Up to so many factors follow where MINRES has not finished, if they fit the memory.
+    factored: usize,
+    /// Up to so many a complete decomposition pays for several penalties.
+    complete: usize,
+}
+
+impl Limits {
+    const USUAL: Limits = Limits { krylov: 500, dense: DENSE, factored: 20_000, complete: 1500 };
+
+    /// Whether K_c and its factors fit the memory.
+    fn allow_factors(&self, n: usize) -> bool {
+        n <= self.factored && 16 * (n as u64).pow(2) <= operator::available_memory()
+    }
+}
+
+/// What to do with a singular system.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnSingular {
+    /// (M² + λI)⁻¹·M instead of M⁻¹.
+    Tikhonov(f64),
+    /// The pseudo-inverse of M.
+    MinNorm,
+    /// Refuse.
+    Error,
+}
+
+impl Default for OnSingular {
+    fn default() -> Self {
+        OnSingular::Tikhonov(1.0)
+    }
+}
+
+impl OnSingular {
+    /// λ of Tikhonov's method; 0 is least norm.
+    fn lambda(self) -> f64 {
+        if let OnSingular::Tikhonov(lambda) = self { lambda } else { 0.0 }
+    }
+}
+
+impl fmt::Display for OnSingular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OnSingular::Tikhonov(lambda) => write!(f, "Tikhonov's method with λ = {lambda}"),
+            OnSingular::MinNorm => f.write_str("the solution of least norm"),
+            OnSingular::Error => f.write_str("an error"),
+        }
+    }
+}
+
+/// How the system is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Route {
+    /// By size and operator.
+    #[default]
+    Auto,
+    /// Complete singular value decomposition of K_c; serves every penalty.
+    Svd,
+    /// Symmetric indefinite factorisation of g²I − K_c·K_cᵀ.
+    Dense,
+    /// Block Krylov spaces of the targets, which serve every penalty.
+    Krylov,
+    /// Products alone: preconditioned MINRES, damped LSMR for Tikhonov's method.
+    Minres,
+    /// Tikhonov's method by damped LSMR, singular or not; without it least squares of least norm.
+    Lsmr,
+    /// K_c replaced by so many singular triplets: O(n·rank) after they are found.
+    LowRank(usize),
+}
+
+impl FromStr for Route {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        const NAMES: [(&str, Route); 6] = [
+            ("auto", Route::Auto),
+            ("svd", Route::Svd),
+            ("dense", Route::Dense),
+            ("krylov", Route::Krylov),
+            ("minres", Route::Minres),
+            ("lsmr", Route::Lsmr),
+        ];
+        NAMES.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
+            kind: "route",
+            name: text.into(),
+            known: NAMES.map(|(name, _)| name.into()).to_vec(),
+        })
+    }
+}
+
+/// A coupled system and how to solve it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoupledSystem {
+    /// γ of \[AsKLS\]: the weight of the errors.
+    pub penalty: f64,
+    /// What to do when it is singular.
+    pub on_singular: OnSingular,
+    /// How to solve it.
+    pub route: Route,
+    /// Residual of iterative routes relative to the right-hand side.
+    pub tol: f64,
+    /// Whether K equals its transpose: then a = b, and conditions are those of g·I + K_c.
+    pub symmetric: bool,
+}
+
+impl Default for CoupledSystem {
+    /// Penalty 1, Tikhonov's method with λ = 1 where singular, any route, residual 1e-10, any K.
+    fn default() -> Self {
+        let on_singular = OnSingular::default();
+        CoupledSystem { penalty: 1.0, on_singular, route: Route::Auto, tol: 1e-10, symmetric: false }
+    }
+}
+
+/// Coefficients of both functions, one column per target: f_s(x) = Σ_j k(x, x_j)·b_j + β_s,
+/// f_t(z) = Σ_i k(x_i, z)·a_i + β_t (\[AsKLS\] Eq. (7)).
+#[derive(Clone, Debug)]
+pub struct CoupledSolution {
+    /// a, the weights of the target function.
+    pub a: Mat<f64>,
+    /// b, the weights of the source function.
+    pub b: Mat<f64>,
+    /// β_s, one per target.
+    pub bias_source: Vec<f64>,
+    /// β_t, one per target.
+    pub bias_target: Vec<f64>,
+    /// How it was found.
+    pub report: SystemReport,
+}
+
+impl CoupledSystem {
+    /// Solves for all columns of `targets` at once.
+    ///
+    /// # Errors
+    /// [`Error::Param`], [`Error::Shape`] and [`Error::NotFinite`] for what cannot be used, [`Error::Singular`] with
+    /// [`OnSingular::Error`], [`Error::Interrupted`].
+    pub fn solve(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
+        self.solve_within(k, targets, run, &Limits::USUAL)
+    }
+
+    fn solve_within(
+        &self,
+        k: &dyn Operator<f64>,
+        targets: MatRef<'_, f64>,
+        run: &Run,
+        limits: &Limits,
+    ) -> Result<CoupledSolution> {
+        self.check(k, targets)?;
+        let columns = match self.route {
+            Route::Krylov => k.nrows(),
+            Route::Auto if k.nrows() >= limits.krylov => self.share(k, limits),
+            _ => return self.solve_directly(k, targets, run, limits),
+        };
+        let found = PenaltyPath::within(k, targets, columns, self.symmetric, *limits)?.by_krylov(self, run)?;
+        found.map_or_else(|| self.solve_directly(k, targets, run, limits), Ok)
+    }
+
+    /// Dimensions of spaces that cost less than what follows if they do not suffice.
+    fn share(&self, k: &dyn Operator<f64>, limits: &Limits) -> usize {
+        let n = k.nrows();
+        match (self.symmetric, n <= limits.dense) {
+            (true, true) => n / SYMMETRIC_SHARE,
+            // Each dimension takes a product with all entries, and MINRES with landmarks needs a few dozen.
+            (true, false) if k.access() != Access::Products => MOST / SHARE,
+            _ => n / SHARE,
+        }
+        .min(MOST)
+    }
+
+    /// The solution by a route that does not depend on the targets.
+    fn solve_directly(
+        &self,
+        k: &dyn Operator<f64>,
+        targets: MatRef<'_, f64>,
+        run: &Run,
+        limits: &Limits,
+    ) -> Result<CoupledSolution> {
+        let n = k.nrows();
+        let whole = match self.route {
+            Route::Svd | Route::Dense => true,
+            Route::Auto | Route::Krylov => n <= limits.dense,
+            Route::Minres | Route::Lsmr | Route::LowRank(_) => false,
+        };
+        let stored = if whole && k.access() != Access::Products { Some(stored(k)?) } else { None };
+        let means = stored.as_ref().map_or_else(|| Means::of(k), |(_, means)| Ok(means.clone()))?;
+        let centered: Box<dyn Operator<f64> + '_> = match &stored {
+            Some((matrix, _)) => Box::new(DenseOperator::Borrowed(matrix.as_ref())),
+            None => Box::new(Centered::new(k, means.clone())),
+        };
+        let matrix = stored.as_ref().map(|(matrix, _)| matrix.as_ref());
+        let problem = Problem { stored: matrix, ..self.problem(&*centered, targets, run) };
+        let asked = "asked for";
+        let solved = match self.route {
+            Route::Svd => problem.gate(Spectral::complete(&*centered, self.symmetric)?.solved(&problem)?, asked)?,
+            Route::LowRank(rank) => problem.by_triplets(rank)?,
+            Route::Dense => problem.gate(dense::solve(&problem)?, asked)?,
+            Route::Lsmr => problem.gate(lsmr::solve(&problem, self.on_singular.lambda())?, asked)?,
+            Route::Minres => {
+                let solved = problem.gate(minres::solve(&problem, minres::most(&problem))?, asked)?;
+                if solved.report.converged() || n > limits.dense {
+                    solved
+                } else {
+                    problem.gate(dense::solve(&problem)?, "MINRES did not settle")?
+                }
+            }
+            Route::Auto | Route::Krylov if n <= limits.dense => problem.by_factors(limits)?,
+            Route::Auto | Route::Krylov => problem.by_products(limits)?,
+        };
+        Ok(solved.with_biases(&means, targets))
+    }
+
+    fn problem<'a>(&'a self, k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, run: &'a Run) -> Problem<'a> {
+        Problem { g: 1.0 / self.penalty, k, stored: None, y: centred(targets), system: self, run }
+    }
+
+    fn check(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<()> {
+        let (n, m) = (k.nrows(), k.ncols());
+        if n != m || n < 2 {
+            return Err(Error::shape("the kernel matrix", "square with at least 2 samples", format!("{n} x {m}")));
+        }
+        if targets.nrows() != n {
+            return Err(Error::shape("number of targets", n, targets.nrows()));
+        }
+        SamplesRef::Dense(targets).check_finite("the targets")?;
+        check_penalty(self.penalty)?;
+        match self.on_singular {
+            OnSingular::Tikhonov(lambda) if !(lambda.is_finite() && lambda > 0.0) => {
+                Err(Error::param("tikhonov", lambda, "a positive number"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn check_penalty(penalty: f64) -> Result<()> {
+    if penalty.is_finite() && penalty > 0.0 {
+        return Ok(());
+    }
+    Err(Error::param("penalty", penalty, "a positive number"))
+}

@@ -1,0 +1,89 @@
+use super::krylov::Krylov;
+use super::problem::centred;
+use super::{CoupledSolution, CoupledSystem, Limits, MOST, Route, SYMMETRIC_SHARE, Spectral};
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::operator::{Centered, Means, Operator};
+use faer::{Mat, MatRef};
+
+/// One K and its targets for many penalties: what is learned of K for one serves the next.
+///
+/// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where half of all
+/// dimensions do not suffice, by a complete decomposition. With more than 1500 samples the spaces have at most 512 dimensions, for a
+/// symmetric K fewer, and what they do not suffice for is solved one by one.
+pub struct PenaltyPath<'a> {
+    k: &'a dyn Operator<f64>,
+    means: Means<f64>,
+    targets: Mat<f64>,
+    krylov: Krylov,
+    complete: Option<Spectral>,
+    symmetric: bool,
+    limits: Limits,
+}
+
+impl<'a> PenaltyPath<'a> {
+    /// Begins with the first space; `symmetric` says whether K equals its transpose.
+    ///
+    /// # Errors
+    /// Those of [`CoupledSystem::solve`].
+    pub fn new(k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, symmetric: bool) -> Result<Self> {
+        let (n, limits) = (k.nrows(), Limits::USUAL);
+        let columns = if symmetric && n <= limits.dense {
+            n / SYMMETRIC_SHARE
+        } else if n <= limits.complete {
+            n / 2
+        } else {
+            (n / 4).min(MOST)
+        };
+        PenaltyPath::within(k, targets, columns, symmetric, limits)
+    }
+
+    /// The same with spaces of at most so many dimensions.
+    pub(super) fn within(
+        k: &'a dyn Operator<f64>,
+        targets: MatRef<'_, f64>,
+        columns: usize,
+        symmetric: bool,
+        limits: Limits,
+    ) -> Result<Self> {
+        CoupledSystem::default().check(k, targets)?;
+        let krylov = Krylov::new(&centred(targets), columns, symmetric)?;
+        let targets = targets.to_owned();
+        Ok(PenaltyPath { k, means: Means::of(k)?, targets, krylov, complete: None, symmetric, limits })
+    }
+
+    /// The solution for one penalty; with [`Route::Svd`] by the complete decomposition.
+    ///
+    /// # Errors
+    /// Those of [`CoupledSystem::solve`].
+    pub fn solve(&mut self, system: &CoupledSystem, run: &Run) -> Result<CoupledSolution> {
+        let system = &CoupledSystem { symmetric: self.symmetric, ..*system };
+        system.check(self.k, self.targets.as_ref())?;
+        if system.route != Route::Svd {
+            if let Some(found) = self.by_krylov(system, run)? {
+                return Ok(found);
+            }
+            if self.symmetric || self.k.nrows() > self.limits.complete {
+                return system.solve_directly(self.k, self.targets.as_ref(), run, &self.limits);
+            }
+        }
+        let centered = Centered::new(self.k, self.means.clone());
+        let spectral = match self.complete.take() {
+            Some(spectral) => spectral,
+            None => Spectral::complete(&centered, self.symmetric)?,
+        };
+        let problem = system.problem(&centered, self.targets.as_ref(), run);
+        let found = self.complete.insert(spectral).solved(&problem)?;
+        let solved = problem.gate(found, "one decomposition for several penalties")?;
+        Ok(solved.with_biases(&self.means, self.targets.as_ref()))
+    }
+
+    /// The solution in the Krylov spaces, if they may grow as much as it takes and what they give passes.
+    pub(super) fn by_krylov(&mut self, system: &CoupledSystem, run: &Run) -> Result<Option<CoupledSolution>> {
+        let centered = Centered::new(self.k, self.means.clone());
+        let problem = system.problem(&centered, self.targets.as_ref(), run);
+        let Some(found) = self.krylov.solve(&problem)? else { return Ok(None) };
+        let solved = problem.gate(found, "few dimensions suffice")?;
+        Ok(solved.report.converged().then(|| solved.with_biases(&self.means, self.targets.as_ref())))
+    }
+}

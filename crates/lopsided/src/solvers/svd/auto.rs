@@ -1,0 +1,60 @@
+use super::{Exact, Lanczos, Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use crate::base::error::Result;
+use crate::base::registry::{Entry, Params};
+use crate::base::scalar::Scalar;
+use crate::operator::Operator;
+
+/// Up to this many rows or columns a complete decomposition is as quick as anything.
+const SMALL: usize = 300;
+/// Up to this many, it is also taken when a large part of the triplets is wanted.
+const MEDIUM: usize = 4000;
+
+/// Chooses between [`Exact`] and [`Lanczos`] by size and rank, and says why.
+#[derive(Clone, Copy, Debug)]
+pub struct Auto {
+    exact: Exact,
+    lanczos: Lanczos,
+}
+
+impl Auto {
+    /// The tolerance goes to whichever solver is taken.
+    pub fn new<T: Scalar>(params: &Params) -> Result<Self> {
+        Ok(Auto { exact: Exact { tol: tolerance::<T>(params)? }, lanczos: Lanczos::new::<T>(params)? })
+    }
+
+    fn choice(n: usize, m: usize, rank: usize) -> (bool, String) {
+        let side = n.min(m);
+        if side <= SMALL {
+            (true, format!("the smaller side has {side} samples, at most {SMALL}"))
+        } else if side <= MEDIUM && 8 * rank >= side {
+            (true, format!("rank {rank} is a large part of {side}"))
+        } else {
+            (false, format!("rank {rank} is a small part of {side}"))
+        }
+    }
+}
+
+impl<T: Scalar> SvdSolver<T> for Auto {
+    fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
+        check_rank(g.nrows(), g.ncols(), rank)?;
+        let (exact, why) = Self::choice(g.nrows(), g.ncols(), rank);
+        let mut svd = if exact { self.exact.solve(g, rank, run)? } else { self.lanczos.solve(g, rank, run)? };
+        svd.report.why = why;
+        Ok(svd)
+    }
+
+    fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan {
+        let (exact, why) = Self::choice(n, m, rank);
+        let plan = |solver: &dyn SvdSolver<T>| solver.plan(n, m, rank);
+        SolverPlan { why, ..if exact { plan(&self.exact) } else { plan(&self.lanczos) } }
+    }
+}
+
+pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
+    Entry {
+        name: "auto",
+        about: "exact for small matrices and large ranks, lanczos otherwise",
+        params: &["tol", "block", "restarts"],
+        build: |params| Ok(Box::new(Auto::new::<T>(params)?)),
+    }
+}

@@ -1,0 +1,70 @@
+use super::gate::Goal;
+use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use crate::base::error::{Error, Result};
+use crate::base::linalg;
+use crate::base::registry::Entry;
+use crate::base::scalar::Scalar;
+use crate::operator::{Operator, materialize};
+use std::time::Instant;
+
+/// Stores G and decomposes it completely.
+#[derive(Clone, Copy, Debug)]
+pub struct Exact {
+    /// Largest residual relative to a triplet's own σ that counts as converged.
+    pub tol: f64,
+}
+
+impl<T: Scalar> SvdSolver<T> for Exact {
+    fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
+        check_rank(g.nrows(), g.ncols(), rank)?;
+        let start = Instant::now();
+        let stored = materialize(g)?;
+        let in_operator = start.elapsed().as_secs_f64();
+        run.watch.check()?;
+        let start = Instant::now();
+        let svd =
+            linalg::thin_svd(stored.as_ref()).filter(|s| s.sigma.iter().all(|v| num_traits::Float::is_finite(*v)));
+        let svd = svd.ok_or_else(not_finite)?;
+        drop(stored);
+        let report = SolveReport {
+            solver: "exact".into(),
+            products: g.ncols() as u64,
+            seconds_in_operator: in_operator,
+            seconds_in_ortho: start.elapsed().as_secs_f64(),
+            ..SolveReport::default()
+        };
+        let beyond = svd.sigma[rank..].to_vec();
+        let goal = Goal { tol: self.tol, complete: true };
+        Svd { u: svd.u, sigma: svd.sigma, v: svd.v, extension: None, report }.finish(g, rank, goal, (&beyond, true))
+    }
+
+    fn plan(&self, n: usize, m: usize, _rank: usize) -> SolverPlan {
+        let (n, m) = (n as f64, m as f64);
+        let k = n.min(m);
+        SolverPlan {
+            solver: "exact",
+            why: String::new(),
+            bytes: ((2.0 * n * m + (n + m) * k) * T::BYTES as f64) as u64,
+            products: m as u64,
+            flops: 10.0 * n * m * k,
+        }
+    }
+}
+
+/// The error for kernel values that overflow or are NaN.
+pub(super) fn not_finite() -> Error {
+    Error::param(
+        "G",
+        "not finite",
+        "a matrix of finite kernel values; look at the kernel's parameters and the scale of the samples",
+    )
+}
+
+pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
+    Entry {
+        name: "exact",
+        about: "stores G and decomposes it completely; for small matrices",
+        params: &["tol"],
+        build: |params| Ok(Box::new(Exact { tol: tolerance::<T>(params)? })),
+    }
+}

@@ -1,0 +1,262 @@
+//! Leading singular triplets of an operator.
+//!
+//! A solver sees nothing but products with G and Gᵀ (Nyström also blocks of entries). Convergence is two-sided:
+//! max(‖G v − σ u‖, ‖Gᵀu − σ v‖) ≤ tol·σ for every triplet and its own σ, as far as the precision allows, measured at the end by
+//! products of its own (`gate`). Not converging is not an error; the report says what was reached.
+//!
+//! ```
+//! use lopsided::operator::DenseOperator;
+//! use lopsided::base::registry::Params;
+//! use lopsided::Run;
+//! use lopsided::solvers::svd::solver;
+//! use lopsided::Mat;
+//!
+//! let g = Mat::from_fn(40, 30, |i, j| 1.0 / (1 + i + 2 * j) as f64);
+//! let solver = solver::<f64>("lanczos", &Params::default().with("tol", 1e-10))?;
+//! let svd = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 3, &Run::default())?;
+//! assert!(svd.report.converged() && svd.sigma.len() == 3);
+//! # Ok::<(), lopsided::Error>(())
+//! ```
+
+mod auto;
+mod estimate;
+mod exact;
+mod gate;
+mod krylov;
+mod lanczos;
+mod nystrom;
+mod randomized;
+mod symmetric_nystrom;
+
+pub use auto::Auto;
+pub use exact::Exact;
+pub(crate) use gate::Goal;
+pub use gate::Measured;
+pub(crate) use krylov::orthogonalize;
+pub use lanczos::Lanczos;
+pub use nystrom::Nystrom;
+pub(crate) use nystrom::{decompose, to_unit_columns};
+pub use randomized::Randomized;
+pub use symmetric_nystrom::SymmetricNystrom;
+
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::registry::{self, Entry, Params};
+use crate::base::scalar::Scalar;
+use crate::operator::Operator;
+use faer::Mat;
+
+/// Finds the leading singular triplets of G from products alone.
+pub trait SvdSolver<T: Scalar>: Send + Sync {
+    /// The `rank` leading triplets, fewer where G has fewer nonzero singular values.
+    fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>>;
+
+    /// Bytes the solver holds at its peak for an n×m matrix, besides the operator, and the products it expects to need.
+    fn plan(&self, n: usize, m: usize, rank: usize) -> SolverPlan;
+
+    /// The plan where products with all of G are out of reach, for a solver that can do with blocks of it.
+    fn plan_from_blocks(&self, _n: usize, _m: usize, _rank: usize) -> Option<SolverPlan> {
+        None
+    }
+}
+
+/// What a solver will cost, known before anything is allocated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverPlan {
+    /// Name in the list of [`solvers`]; for `auto` the one it would take.
+    pub solver: &'static str,
+    /// Why, when there was a choice.
+    pub why: String,
+    /// Peak bytes.
+    pub bytes: u64,
+    /// Expected products of G or Gᵀ with one vector.
+    pub products: u64,
+    /// Expected floating-point operations outside the products.
+    pub flops: f64,
+}
+
+/// G ≈ U·diag(σ)·Vᵀ with orthonormal columns of U and V, σ descending and positive.
+#[derive(Clone, Debug)]
+pub struct Svd<T> {
+    /// Left singular vectors, one column each.
+    pub u: Mat<T>,
+    /// Singular values.
+    pub sigma: Vec<T>,
+    /// Right singular vectors.
+    pub v: Mat<T>,
+    /// How U and V follow from landmarks, where they do.
+    pub extension: Option<Extension<T>>,
+    /// What it took.
+    pub report: SolveReport,
+}
+
+/// U = G\[:, cols\]·row_weights and V = G\[rows, :\]ᵀ·col_weights: vectors extended from landmarks (\[KSVD\] Eq. (8)).
+///
+/// New samples are placed by the same products, so that a training sample lands on its own row of U or V. Without landmarks among the
+/// rows, V = Gᵀ·U·Σ⁻¹ places columns as it does without an extension.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extension<T> {
+    /// Landmarks among the rows of G.
+    pub rows: Vec<usize>,
+    /// Landmarks among the columns of G.
+    pub cols: Vec<usize>,
+    /// One row per column landmark.
+    pub row_weights: Mat<T>,
+    /// One row per row landmark.
+    pub col_weights: Mat<T>,
+}
+
+/// A solver's account of its work.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct SolveReport {
+    /// The solver that ran.
+    pub solver: String,
+    /// Why it was chosen.
+    pub why: String,
+    /// Products of G or Gᵀ with one vector.
+    pub products: u64,
+    /// Restarts of an iterative solver.
+    pub restarts: u64,
+    /// Residuals and the verdict on them, set by the gate alone.
+    #[serde(flatten)]
+    pub(crate) measured: Measured,
+    /// Nyström solvers: estimate of ‖G − U·Σ·Vᵀ‖_F / ‖G‖_F.
+    pub error_estimate: Option<f64>,
+    /// Nyström solvers: landmarks among rows and columns.
+    pub landmarks: Option<(usize, usize)>,
+    /// Seconds in products with G; not saved, so that equal work gives equal files.
+    #[serde(skip)]
+    pub seconds_in_operator: f64,
+    /// Seconds in everything else; not saved.
+    #[serde(skip)]
+    pub seconds_in_ortho: f64,
+    /// What a user should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl SolveReport {
+    /// For each triplet max(‖G v − σ u‖, ‖Gᵀu − σ v‖) / σ.
+    pub fn residuals(&self) -> &[f64] {
+        self.measured.residuals()
+    }
+
+    /// True when every residual is at most the tolerance, or what the precision allows, and no triplet is missing.
+    pub fn converged(&self) -> bool {
+        self.measured.converged()
+    }
+
+    /// The largest residual; 0 without triplets.
+    pub fn residual(&self) -> f64 {
+        self.residuals().iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// All solvers. The order is the order of every listing.
+pub fn solvers<T: Scalar>() -> Vec<Entry<dyn SvdSolver<T>>> {
+    vec![
+        auto::entry(),
+        exact::entry(),
+        lanczos::entry(),
+        randomized::entry(),
+        nystrom::entry(),
+        symmetric_nystrom::entry(),
+    ]
+}
+
+/// The solver called `name`.
+pub fn solver<T: Scalar>(name: &str, params: &Params) -> Result<Box<dyn SvdSolver<T>>> {
+    registry::build("solver", &solvers::<T>(), name, params)
+}
+
+/// How the note on a deficient rank begins.
+const RANK_NOTE: &str = "G has numerical rank";
+
+/// Default tolerance on residuals relative to each triplet's own σ.
+pub const DEFAULT_TOLERANCE: f64 = 1e-6;
+
+/// The tolerance asked for, no smaller than the precision allows.
+pub(crate) fn tolerance<T: Scalar>(params: &Params) -> Result<f64> {
+    let tol = params.positive("tol", Some(DEFAULT_TOLERANCE))?;
+    if tol >= 1.0 {
+        return Err(Error::param("tol", tol, "a number above 0 and below 1"));
+    }
+    Ok(tol.max(100.0 * T::eps()))
+}
+
+/// Checks sizes before any work.
+fn check_rank(n: usize, m: usize, rank: usize) -> Result<()> {
+    let most = n.min(m);
+    if most == 0 {
+        return Err(Error::shape("G", "at least 1 x 1", format!("{n} x {m}")));
+    }
+    if rank == 0 || rank > most {
+        return Err(Error::param("rank", rank, format!("between 1 and min(n, m) = {most}")));
+    }
+    Ok(())
+}
+
+impl<T: Scalar> Svd<T> {
+    /// Finishes a solver's result: drops zero triplets, fixes signs, passes the gate.
+    ///
+    /// `beyond` are further values that the solver knows, `all` tells whether they are all there are.
+    fn finish(self, g: &dyn Operator<T>, rank: usize, goal: Goal, (beyond, all): (&[T], bool)) -> Result<Self> {
+        let mut svd = self.without_zeros(rank);
+        svd.fix_signs();
+        svd.measure(g, goal)?;
+        if svd.sigma.len() == rank {
+            svd.note_cut_crowd(beyond, all, goal.tol);
+        }
+        Ok(svd)
+    }
+
+    /// Keeps at most `rank` triplets whose singular value is not zero to working precision.
+    fn without_zeros(mut self, rank: usize) -> Self {
+        let largest = self.sigma.first().map_or(0.0, |s| s.as_f64());
+        self.truncate(rank);
+        self.drop_up_to(largest * T::eps() * self.u.nrows().max(self.v.nrows()) as f64, rank);
+        self
+    }
+
+    /// Drops triplets whose singular value is at most `zero`; says so when fewer than `wanted` are left.
+    pub(crate) fn drop_up_to(&mut self, zero: f64, wanted: usize) {
+        let kept = self.sigma.iter().take_while(|s| s.as_f64() > zero).count();
+        let dropped = kept < self.sigma.len();
+        self.truncate(kept);
+        self.report.measured.truncate(kept);
+        let known = self.report.notes.iter().any(|n| n.starts_with(RANK_NOTE)) && !dropped;
+        if kept < wanted && !known {
+            self.report.notes.push(format!("{RANK_NOTE} {kept}, so {kept} of {wanted} triplets exist"));
+        }
+    }
+
+    fn truncate(&mut self, count: usize) {
+        if count < self.sigma.len() {
+            self.sigma.truncate(count);
+            self.u = self.u.subcols(0, count).to_owned();
+            self.v = self.v.subcols(0, count).to_owned();
+            if let Some(extension) = &mut self.extension {
+                extension.row_weights = extension.row_weights.subcols(0, count).to_owned();
+                extension.col_weights = extension.col_weights.subcols(0, count).to_owned();
+            }
+        }
+    }
+
+    /// The entry of largest magnitude in each column of U becomes positive; V is flipped along.
+    pub(crate) fn fix_signs(&mut self) {
+        for k in 0..self.sigma.len() {
+            let mut largest = T::zero();
+            for value in self.u.col(k).iter() {
+                if value.abs() > largest.abs() {
+                    largest = *value;
+                }
+            }
+            if largest < T::zero() {
+                let weights = self.extension.as_mut().map(|e| [&mut e.row_weights, &mut e.col_weights]);
+                for matrix in [&mut self.u, &mut self.v].into_iter().chain(weights.into_iter().flatten()) {
+                    matrix.as_mut().col_mut(k).iter_mut().for_each(|v| *v = -*v);
+                }
+            }
+        }
+    }
+}
