@@ -31,13 +31,10 @@ def sne(folder, factor):
 
 
 def eta(exact, found):
-    """The paper's measure: distances of the vectors, weighted by the singular values."""
+    """The paper's measure: 1 - |cosine| of each vector, weighted by the singular value, the mean over pairs, both sides."""
     (u, sigma, v), (a, _, b) = exact, found
-    weight = sigma / sigma.sum()
-    both = np.minimum(
-        ((u - a) ** 2).sum(0) + ((v - b) ** 2).sum(0), ((u + a) ** 2).sum(0) + ((v + b) ** 2).sum(0)
-    )
-    return float(np.sqrt((weight * both / 2).sum()))
+    lost = [1 - np.abs((m * k).sum(0)) for m, k in ((u, a), (v, b))]
+    return float((sigma * (lost[0] + lost[1])).mean())
 
 
 def unit(m):
@@ -48,13 +45,6 @@ def nystrom(g, rows, cols, rank):
     u, sigma, vt = np.linalg.svd(g[np.ix_(rows, cols)], full_matrices=False)
     u, sigma, v = u[:, :rank], np.maximum(sigma[:rank], 1e-300), vt[:rank].T
     return unit(g[:, cols] @ (v / sigma)), sigma, unit(g[rows].T @ (u / sigma))
-
-
-def projection(g, cols, rank):
-    """The best that features made of the landmark columns can do: the SVD of G projected on their span."""
-    q = np.linalg.qr(g[:, cols])[0]
-    sigma = np.linalg.svd(q.T @ g, compute_uv=False)[:rank]
-    return float((sigma**2).sum())
 
 
 def draw(n, count, weight, rng):

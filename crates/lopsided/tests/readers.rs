@@ -1,7 +1,7 @@
 //! Readers on hostile bytes and, where `LOPSIDED_DATA` names the folder, on real files.
 #![allow(missing_docs, clippy::print_stderr)]
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use lopsided::data::dataset::Target;
 use lopsided::data::graph::Graph;
 use lopsided::data::io::{Format, Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
@@ -45,11 +45,11 @@ fn parquet_file() -> Vec<u8> {
 fn arrow_file(stream: bool) -> Vec<u8> {
     let schema = batch().schema();
     if stream {
-        let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &schema).unwrap();
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema).unwrap();
         writer.write(&batch()).unwrap();
         return writer.into_inner().unwrap();
     }
-    let mut writer = arrow::ipc::writer::FileWriter::try_new(Vec::new(), &schema).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &schema).unwrap();
     writer.write(&batch()).unwrap();
     writer.into_inner().unwrap()
 }

@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, Separator, whole};
 use super::source::{Source, extension};
-use super::{guard, npy, parquet};
+use super::{columnar, guard, npy};
 use crate::base::error::{Error, Result};
 use crate::data::samples::Samples;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
         "npy" => vector(source),
         "parquet" => {
             let name = source.name().to_owned();
-            guard::guarded(&name, || parquet::read_labels(source))
+            guard::guarded(&name, || columnar::read_parquet_labels(source))
         }
         _ => pairs(source),
     }

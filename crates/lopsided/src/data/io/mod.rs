@@ -32,8 +32,7 @@
 //! # Ok::<(), lopsided::Error>(())
 //! ```
 
-mod arrow;
-mod batches;
+mod columnar;
 mod edges;
 mod fields;
 mod guard;
@@ -45,7 +44,6 @@ mod nodes;
 mod npy;
 mod npy_stream;
 mod npz;
-mod parquet;
 mod predictions;
 mod source;
 mod svmlight;
@@ -203,8 +201,8 @@ pub fn read<T: Scalar>(path: &Path, options: &ReadOptions) -> Result<Input<T>> {
         Format::Npy => npy::read(&mut source.reader(), &name).and_then(plain),
         Format::Npz => npz::read(source, options.array.as_deref()).and_then(plain),
         Format::SvmLight => svmlight::read(source, &options.target).map(Input::Table),
-        Format::Parquet => guard::guarded(&name, || parquet::read(source, options)),
-        Format::Arrow => guard::guarded(&name, || arrow::read(source, options)),
+        Format::Parquet => guard::guarded(&name, || columnar::read_parquet(source, options)),
+        Format::Arrow => guard::guarded(&name, || columnar::read_arrow(source, options)),
     }
 }
 

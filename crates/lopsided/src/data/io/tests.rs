@@ -1,10 +1,8 @@
 //! Files for the tests of all formats, and tests of the choice of format.
 
 use super::*;
-use ::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// A file in a folder of its own; the folder goes away with the first value.
 pub(crate) fn scratch(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
@@ -35,43 +33,6 @@ pub(crate) fn archive(names: &[&str], arrays: &[Vec<u8>]) -> Vec<u8> {
 pub(crate) fn dense_rows<T: Scalar>(samples: &Samples<T>) -> Vec<Vec<f64>> {
     let full = samples.clone().into_dense();
     (0..full.nrows()).map(|i| (0..full.ncols()).map(|j| full[(i, j)].as_f64()).collect()).collect()
-}
-
-/// A batch of columns written as words: whole numbers, numbers with `null`, or text.
-pub(crate) fn columns(columns: &[(&str, &str)]) -> RecordBatch {
-    let array = |text: &str| -> ArrayRef {
-        let words: Vec<&str> = text.split(' ').collect();
-        if let Ok(whole) = words.iter().map(|w| w.parse()).collect::<std::result::Result<Vec<i64>, _>>() {
-            return Arc::new(Int64Array::from(whole));
-        }
-        let number = |word: &&str| if *word == "null" { Ok(None) } else { word.parse::<f64>().map(Some) };
-        match words.iter().map(number).collect::<std::result::Result<Vec<_>, _>>() {
-            Ok(numbers) => Arc::new(Float64Array::from(numbers)),
-            Err(_) => Arc::new(StringArray::from(words)),
-        }
-    };
-    RecordBatch::try_from_iter_with_nullable(columns.iter().map(|(name, text)| (*name, array(text), true))).unwrap()
-}
-
-/// A Parquet file.
-pub(crate) fn parquet_file(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = ::parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.into_inner().unwrap()
-}
-
-/// An Arrow IPC file.
-pub(crate) fn ipc_file(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = ::arrow::ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    writer.write(batch).unwrap();
-    writer.into_inner().unwrap()
-}
-
-/// An Arrow IPC stream.
-pub(crate) fn ipc_stream(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = ::arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    writer.write(batch).unwrap();
-    writer.into_inner().unwrap()
 }
 
 fn kind(name: &str, text: &str) -> &'static str {

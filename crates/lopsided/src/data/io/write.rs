@@ -1,19 +1,13 @@
 //! Result matrices as `.npy`, `.csv` or `.parquet`.
 
-use super::source;
+use super::{columnar, source};
 use crate::base::error::{Error, Result};
 use crate::base::file::write_atomically;
 use crate::base::scalar::Scalar;
-use ::arrow::array::{ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray};
-use ::arrow::datatypes::{DataType, Field, Schema};
-use ::parquet::arrow::ArrowWriter;
 use faer::MatRef;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
-
-const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Writes a matrix with one id per row; the extension chooses the format.
 ///
@@ -93,32 +87,8 @@ fn write_csv<T: Scalar>(out: &mut dyn Write, ids: &[String], values: MatRef<'_, 
 
 fn write_parquet<T: Scalar>(path: &Path, out: &mut dyn Write, ids: &[String], values: MatRef<'_, T>) -> Result<()> {
     // The Parquet writer asks for an output that can move between threads, which `out` is not.
-    let bytes = encode(ids, values).map_err(|e| Error::io(path, std::io::Error::other(e)))?;
+    let bytes = columnar::parquet_bytes(path, ids, values)?;
     out.write_all(&bytes).map_err(|e| Error::io(path, e))
-}
-
-fn encode<T: Scalar>(ids: &[String], values: MatRef<'_, T>) -> ::parquet::errors::Result<Vec<u8>> {
-    let number = if T::BYTES == 4 { DataType::Float32 } else { DataType::Float64 };
-    let mut fields = vec![Field::new("id", DataType::Utf8, false)];
-    fields.extend((0..values.ncols()).map(|j| Field::new(format!("c{j}"), number.clone(), false)));
-    let schema = Arc::new(Schema::new(fields));
-    let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), None)?;
-    for start in (0..ids.len()).step_by(ROWS_AT_ONCE) {
-        let end = ids.len().min(start + ROWS_AT_ONCE);
-        let mut arrays: Vec<ArrayRef> = vec![Arc::new(StringArray::from_iter_values(&ids[start..end]))];
-        arrays.extend((0..values.ncols()).map(|j| column(values, j, start..end)));
-        writer.write(&RecordBatch::try_new(schema.clone(), arrays)?)?;
-    }
-    writer.into_inner()
-}
-
-fn column<T: Scalar>(values: MatRef<'_, T>, j: usize, rows: std::ops::Range<usize>) -> ArrayRef {
-    let numbers = rows.map(|i| values[(i, j)].as_f64());
-    if T::BYTES == 4 {
-        Arc::new(Float32Array::from_iter_values(numbers.map(|v| v as f32)))
-    } else {
-        Arc::new(Float64Array::from_iter_values(numbers))
-    }
 }
 
 #[cfg(test)]

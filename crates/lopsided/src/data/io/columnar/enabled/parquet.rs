@@ -1,17 +1,17 @@
 //! Parquet files.
 
 use super::batches::{self, broken};
-use super::source::{Seekable, Source};
-use super::{Input, ReadOptions};
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
-use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use ::parquet::file::reader::ChunkReader;
+use crate::data::io::source::{Seekable, Source};
+use crate::data::io::{Input, ReadOptions};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::ChunkReader;
 
 const ROWS_AT_ONCE: usize = 8192;
 
 /// The table or graph of the file.
-pub(super) fn read<T: Scalar>(source: Source, options: &ReadOptions) -> Result<Input<T>> {
+pub(in crate::data::io) fn read_parquet<T: Scalar>(source: Source, options: &ReadOptions) -> Result<Input<T>> {
     let name = source.name().to_owned();
     match source.seekable()? {
         Seekable::File(file) => read_chunks(&name, file, options),
@@ -20,7 +20,7 @@ pub(super) fn read<T: Scalar>(source: Source, options: &ReadOptions) -> Result<I
 }
 
 /// Ids and labels.
-pub(super) fn read_labels(source: Source) -> Result<Vec<(String, String)>> {
+pub(in crate::data::io) fn read_parquet_labels(source: Source) -> Result<Vec<(String, String)>> {
     let name = source.name().to_owned();
     match source.seekable()? {
         Seekable::File(file) => label_chunks(&name, file),

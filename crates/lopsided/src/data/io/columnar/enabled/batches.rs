@@ -1,17 +1,16 @@
 //! Record batches of Parquet and Arrow files become a graph or a table.
 
-use super::fields::are_link_names;
-use super::labels::Labels;
-use super::matrix::{Order, dense};
-use super::nodes::Builder;
-use super::table::target_position;
-use super::{Input, ReadOptions, Table};
+use super::cells::{is_number, is_text, numbers, texts};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
-use ::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use ::arrow::compute::cast;
-use ::arrow::datatypes::{DataType, Float64Type, Schema};
-use ::arrow::error::ArrowError;
+use crate::data::io::fields::are_link_names;
+use crate::data::io::labels::Labels;
+use crate::data::io::matrix::{Order, dense};
+use crate::data::io::nodes::Builder;
+use crate::data::io::table::target_position;
+use crate::data::io::{Input, ReadOptions, Table};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Schema};
 
 /// Reads all batches of a file with that schema.
 pub(super) fn read<T: Scalar>(
@@ -37,21 +36,19 @@ pub(super) fn labels(
     let (mut pairs, mut row) = (Vec::new(), 0);
     for batch in batches {
         let batch = batch.map_err(|e| broken(name, &e))?;
-        let columns = batch.columns().iter().map(|column| as_text(name, column)).collect::<Result<Vec<_>>>()?;
+        let columns = batch.columns().iter().map(|column| texts(name, column)).collect::<Result<Vec<_>>>()?;
         let (ids, labels) = match &columns[..] {
-            [labels] => (None, labels.as_string::<i32>()),
-            [ids, labels] => (Some(ids.as_string::<i32>()), labels.as_string::<i32>()),
+            [labels] => (None, labels),
+            [ids, labels] => (Some(ids), labels),
             other => {
                 let reason = format!("has {} columns; a node and its label are expected", other.len());
                 return Err(Error::parse(name, reason));
             }
         };
-        for i in 0..batch.num_rows() {
-            let id = ids.map_or_else(|| row.to_string(), |ids| ids.value(i).to_owned());
+        for (i, label) in labels.iter().enumerate() {
+            let id = ids.map_or_else(|| row.to_string(), |ids| ids[i].clone().unwrap_or_default());
             row += 1;
-            if !labels.is_null(i) {
-                pairs.push((id, labels.value(i).to_owned()));
-            }
+            pairs.extend(label.clone().map(|label| (id, label)));
         }
     }
     Ok(pairs)
@@ -71,30 +68,6 @@ fn is_graph(names: &[String]) -> bool {
     }
 }
 
-fn is_text(kind: &DataType) -> bool {
-    match kind {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, values) => is_text(values),
-        _ => false,
-    }
-}
-
-fn is_number(kind: &DataType) -> bool {
-    match kind {
-        DataType::Boolean | DataType::Null => true,
-        DataType::Dictionary(_, values) => is_number(values),
-        _ => kind.is_numeric(),
-    }
-}
-
-fn as_text(name: &str, column: &ArrayRef) -> Result<ArrayRef> {
-    cast(column, &DataType::Utf8).map_err(|e| broken(name, &e))
-}
-
-fn as_numbers(name: &str, column: &ArrayRef) -> Result<ArrayRef> {
-    cast(column, &DataType::Float64).map_err(|e| broken(name, &e))
-}
-
 fn read_graph(
     name: &str,
     batches: impl Iterator<Item = Result<RecordBatch>>,
@@ -104,17 +77,12 @@ fn read_graph(
     let mut row = 0;
     for batch in batches {
         let batch = batch?;
-        let (sources, targets) = (as_text(name, batch.column(0))?, as_text(name, batch.column(1))?);
-        let weights = batch.columns().get(2).map(|column| as_numbers(name, column)).transpose()?;
-        let (sources, targets) = (sources.as_string::<i32>(), targets.as_string::<i32>());
-        let weights = weights.as_ref().map(AsArray::as_primitive::<Float64Type>);
-        for i in 0..batch.num_rows() {
+        let (sources, targets) = (texts(name, batch.column(0))?, texts(name, batch.column(1))?);
+        let weights = batch.columns().get(2).map(|column| numbers(name, column)).transpose()?;
+        for (i, (source, target)) in sources.iter().zip(&targets).enumerate() {
             row += 1;
-            let weight = weights.map_or(1.0, |w| if w.is_null(i) { f64::NAN } else { w.value(i) });
-            let id = |column: &'_ ::arrow::array::StringArray| {
-                if column.is_null(i) { String::new() } else { column.value(i).to_owned() }
-            };
-            let added = builder.link(&id(sources), &id(targets), weight);
+            let weight = weights.as_ref().map_or(1.0, |w| w[i]);
+            let added = builder.link(source.as_deref().unwrap_or(""), target.as_deref().unwrap_or(""), weight);
             added.map_err(|reason| Error::parse(format!("{name}: row {row}"), reason))?;
         }
     }
@@ -165,12 +133,9 @@ impl<'a, T: Scalar> Columns<'a, T> {
         let mut data = 0;
         for (at, column) in batch.columns().iter().enumerate() {
             if self.target == Some(at) {
-                let text = as_text(self.name, column)?;
-                text.as_string::<i32>().iter().for_each(|label| self.labels.push(label.unwrap_or_default()));
+                texts(self.name, column)?.iter().for_each(|label| self.labels.push(label.as_deref().unwrap_or("")));
             } else {
-                let numbers = as_numbers(self.name, column)?;
-                let numbers = numbers.as_primitive::<Float64Type>();
-                self.values[data].extend(numbers.iter().map(|value| T::of(value.unwrap_or(f64::NAN))));
+                self.values[data].extend(numbers(self.name, column)?.into_iter().map(T::of));
                 data += 1;
             }
         }

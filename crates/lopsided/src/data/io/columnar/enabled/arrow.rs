@@ -4,17 +4,17 @@
 //! a damaged footer asks for.
 
 use super::batches::{self, broken};
-use super::source::Source;
-use super::{Input, ReadOptions};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
-use ::arrow::ipc::reader::StreamReader;
+use crate::data::io::source::Source;
+use crate::data::io::{Input, ReadOptions};
+use arrow_ipc::reader::StreamReader;
 use std::io::{self, BufRead, Cursor, Read};
 
 const MAGIC: &[u8] = b"ARROW1";
 
 /// The table or graph of the file.
-pub(super) fn read<T: Scalar>(source: Source, options: &ReadOptions) -> Result<Input<T>> {
+pub(in crate::data::io) fn read_arrow<T: Scalar>(source: Source, options: &ReadOptions) -> Result<Input<T>> {
     let name = source.name().to_owned();
     let mut reader = source.reader();
     let (is_file, block) = skip_magic(&mut reader).map_err(|e| Error::io(&name, e))?;
@@ -49,22 +49,24 @@ fn ends_with_magic(reader: &mut dyn Read) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{columns, dense_rows, gzip, ipc_file, ipc_stream, parquet_file, scratch};
-    use super::super::{Table, TargetColumn, parquet};
+    use super::super::batches_for_tests::{columns, ipc_file, ipc_stream, parquet_file};
+    use super::super::parquet_files;
     use super::*;
     use crate::data::dataset::Target;
-    use ::arrow::array::RecordBatch;
+    use crate::data::io::tests::{dense_rows, gzip, scratch};
+    use crate::data::io::{Table, TargetColumn};
+    use arrow_array::RecordBatch;
 
     /// The batch through Parquet, Arrow file and Arrow stream, plain and gzipped.
     fn each(batch: &RecordBatch, options: &ReadOptions, check: impl Fn(Result<Input<f64>>)) {
         let (packed, file, stream) = (parquet_file(batch), ipc_file(batch), ipc_stream(batch));
         for bytes in [packed.clone(), gzip(&packed)] {
             let (_dir, path) = scratch("x.parquet", bytes);
-            check(parquet::read(Source::open(&path).unwrap(), options));
+            check(parquet_files::read_parquet(Source::open(&path).unwrap(), options));
         }
         for bytes in [file.clone(), stream, gzip(&file)] {
             let (_dir, path) = scratch("x.arrow", bytes);
-            check(read(Source::open(&path).unwrap(), options));
+            check(read_arrow(Source::open(&path).unwrap(), options));
         }
     }
 
@@ -93,7 +95,7 @@ mod tests {
         let file = ipc_file(&columns(&[("a", "1 2"), ("b", "3 4")]));
         for length in [file.len() - 1, file.len() / 2, 20] {
             let (_dir, path) = scratch("x.arrow", &file[..length]);
-            assert!(read::<f64>(Source::open(&path).unwrap(), &ReadOptions::default()).is_err());
+            assert!(read_arrow::<f64>(Source::open(&path).unwrap(), &ReadOptions::default()).is_err());
         }
     }
 

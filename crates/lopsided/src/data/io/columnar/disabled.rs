@@ -1,0 +1,26 @@
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::io::source::Source;
+use crate::data::io::{Input, ReadOptions};
+use faer::MatRef;
+use std::path::Path;
+
+pub(in crate::data::io) fn read_parquet<T: Scalar>(source: Source, _: &ReadOptions) -> Result<Input<T>> {
+    Err(refused(source.name()))
+}
+
+pub(in crate::data::io) fn read_arrow<T: Scalar>(source: Source, _: &ReadOptions) -> Result<Input<T>> {
+    Err(refused(source.name()))
+}
+
+pub(in crate::data::io) fn read_parquet_labels(source: Source) -> Result<Vec<(String, String)>> {
+    Err(refused(source.name()))
+}
+
+pub(in crate::data::io) fn parquet_bytes<T: Scalar>(path: &Path, _: &[String], _: MatRef<'_, T>) -> Result<Vec<u8>> {
+    Err(refused(&path.display().to_string()))
+}
+
+fn refused(name: &str) -> Error {
+    Error::parse(name, "is of a format that this build leaves out: build lopsided with the feature `arrow`")
+}

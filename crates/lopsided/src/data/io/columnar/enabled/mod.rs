@@ -1,0 +1,12 @@
+mod arrow;
+mod batches;
+#[cfg(test)]
+mod batches_for_tests;
+mod cells;
+#[path = "parquet.rs"]
+mod parquet_files;
+mod write;
+
+pub(in crate::data::io) use arrow::read_arrow;
+pub(in crate::data::io) use parquet_files::{read_parquet, read_parquet_labels};
+pub(in crate::data::io) use write::parquet_bytes;
