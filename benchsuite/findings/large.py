@@ -15,39 +15,38 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 from sklearn.metrics import roc_auc_score
 
-FACTORS = (1.0, 2.0)
-PENALTIES = (1.0, 1e2, 1e4, 1e6)
+FACTORS, PENALTIES = (1.0, 2.0), (1.0, 1e2, 1e4, 1e6)
+
+
+def unit(m):
+    length = np.sqrt(np.asarray(m.power(2).sum(1)).ravel()) if sp.issparse(m) else np.linalg.norm(m, axis=1)
+    return sp.diags(1 / np.maximum(length, 1e-300)).tocsr() @ m
 
 
 def topic_table(rows, cols, entries, rng, topics=20, contrast=0.5):
     """Rows of unit length and their classes, as `TopicTable` makes them."""
-    topic = rng.integers(topics, size=rows)
-    count = rng.integers(1, 2 * entries, size=rows)
+    topic, count = rng.integers(topics, size=rows), rng.integers(1, 2 * entries, size=rows)
     row = np.repeat(np.arange(rows), count)
     col = (rng.random(len(row)) ** 3 * cols).astype(int)
     moved = col - col % topics + topic[row]
-    moved = np.where(moved < cols, moved, moved - topics)
+    moved -= topics * (moved >= cols)
     col = np.where(rng.random(len(row)) < contrast, moved, col)
     a = sp.csr_matrix((np.ones(len(row)), (row, col)), shape=(rows, cols))
     a.data[:] = 1.0
-    length = np.sqrt(np.diff(a.indptr))
-    return (sp.diags(1 / length) @ a).tocsr(), (topic % 2) ^ (rng.random(rows) < 0.1)
+    return unit(a), (topic % 2) ^ (rng.random(rows) < 0.1)
 
 
 def rbf(x, z, factor):
     """exp(-d^2 / (factor^2 width var(x))), the rule of `ksvd`."""
     square = lambda m: np.asarray(m.power(2).sum(1)).ravel() if sp.issparse(m) else (m * m).sum(1)
-    dot = x @ z.T
-    dot = dot.toarray() if sp.issparse(dot) else dot
-    mean = x.mean()
-    gamma = 1.0 / (x.shape[1] * (square(x).sum() / np.prod(x.shape) - mean**2)) / factor**2
+    dot = (x @ z.T).toarray() if sp.issparse(x) else x @ z.T
+    gamma = 1.0 / (x.shape[1] * (square(x).sum() / np.prod(x.shape) - x.mean() ** 2)) / factor**2
     return gamma, lambda g: np.exp(-g * np.maximum(square(x)[:, None] + square(z)[None, :] - 2 * dot, 0))
 
 
 def nystrom(x, landmarks, z, rank, factor):
     """Features of the rows x from the block of the landmarks against z."""
-    gamma = rbf(x[landmarks], z, factor)[0]
-    g = rbf(x, z, factor)[1](gamma)
+    g = rbf(x, z, factor)[1](rbf(x[landmarks], z, factor)[0])
     _, sigma, vt = np.linalg.svd(g[landmarks], full_matrices=False)
     u = g @ (vt[:rank] / sigma[:rank, None]).T
     return u / np.linalg.norm(u, axis=0)
@@ -60,43 +59,25 @@ def hold_out(u, y, seed):
     u, target = u * np.sqrt(len(u)), 2.0 * y - 1
 
     def scored(train, rows, penalty):
-        x = np.c_[u[train], np.ones(train.sum())]
-        ridge = np.diag(np.r_[np.full(u.shape[1], len(u) / penalty), 0.0])
-        w = np.linalg.solve(x.T @ x + ridge, x.T @ target[train])
+        x, ridge = np.c_[u[train], np.ones(train.sum())], np.r_[np.full(u.shape[1], len(u) / penalty), 0.0]
+        w = np.linalg.solve(x.T @ x + np.diag(ridge), x.T @ target[train])
         return roc_auc_score(y[rows], u[rows] @ w[:-1])
 
     best = max(PENALTIES, key=lambda p: scored(part >= 0.3, valid, p))
     return scored(part >= 0.3, valid, best), scored(part >= 0.2, test, best)
 
 
-def unit(m):
-    if sp.issparse(m):
-        length = np.sqrt(np.asarray(m.power(2).sum(1)).ravel())
-        return (sp.diags(1 / np.maximum(length, 1e-300)) @ m).tocsr()
-    return m / np.maximum(np.linalg.norm(m, axis=1, keepdims=True), 1e-300)
-
-
 def columns(a, rng, count, way):
     """Landmark columns: by chance (`uniform`), or in proportion to the sum or the square of the sum of their entries."""
     total = np.asarray(a.sum(0)).ravel() ** {"uniform": 0, "sum": 1, "square": 2}[way]
-    count = min(count, int((total > 0).sum()))
-    return rng.choice(a.shape[1], count, replace=False, p=total / total.sum())
+    return rng.choice(a.shape[1], min(count, int((total > 0).sum())), replace=False, p=total / total.sum())
 
 
 # Map, its coordinates (0: all), draw of the landmark columns, unit length of rows and columns.
-WAYS = [
-    ("signs", 300, "uniform", False),
-    ("signs", 300, "square", False),
-    ("signs", 300, "square", True),
-    ("signs", 1000, "uniform", False),
-    ("exact", 0, "uniform", False),
-    ("exact", 0, "sum", False),
-    ("exact", 0, "square", False),
-    ("exact", 0, "square", True),
-    ("pca", 50, "uniform", False),
-    ("pca", 50, "uniform", True),
-    ("pca", 50, "square", True),
-]
+WAYS = [("signs", 300, "uniform", False), ("signs", 300, "square", False), ("signs", 300, "square", True)]
+WAYS += [("signs", 1000, "uniform", False), ("exact", 0, "uniform", False), ("exact", 0, "sum", False)]
+WAYS += [("exact", 0, "square", False), ("exact", 0, "square", True), ("pca", 50, "uniform", False)]
+WAYS += [("pca", 50, "uniform", True), ("pca", 50, "square", True)]
 
 
 def images(a, kind, width, cols, rng, directions):
@@ -120,7 +101,6 @@ def main():
         rng = np.random.default_rng(seed)
         a, y = topic_table(args.rows, args.cols, args.entries, rng)
         _, s, vt = svds(a, k=50, v0=rng.standard_normal(min(a.shape)))
-        directions = (vt.T, s, s.max())
         rows = rng.choice(args.rows, min(args.landmarks, args.rows), replace=False)
 
         def note(name, x, z):
@@ -132,9 +112,9 @@ def main():
         note("KPCA | pca 50 | - | yes", x, x[rows])
         for kind, width, way, scaled in WAYS:
             cols = columns(a, rng, args.landmarks, way)
-            x, z = images(a, kind, width, cols, rng, directions)
+            x, z = images(a, kind, width, cols, rng, (vt.T, s, s.max()))
             x, z = (unit(x), unit(z)) if scaled else (x, z)
-            note(f"KSVD | {kind} {width or ''} | {way} | {'yes' if scaled else 'no'}", x, z)
+            note(f"KSVD | {f'{kind} {width}' if width else kind} | {way} | {'yes' if scaled else 'no'}", x, z)
     print("| method | map | columns drawn by | unit | test AUROC |\n| --- | --- | --- | --- | --- |")
     for name, values in found.items():
         print(f"| {name} | {np.mean(values):.3f} ± {np.std(values):.3f} |")

@@ -19,12 +19,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 def load(folder):
     path = next(p for p in (folder / "edges.csv", folder / "edges.csv.gz") if p.exists())
-    links = np.loadtxt(path, delimiter=",", skiprows=1, dtype=np.int64)
-    return len((folder / "labels.csv").read_text().split()) - 1, links
+    return len((folder / "labels.csv").read_text().split()) - 1, np.loadtxt(path, np.int64, delimiter=",", skiprows=1)
 
 
 def split(n, links, known, share, seed):
-    """Links to learn from, links taken out, and as many pairs that are linked nowhere in the graph."""
+    """Links to learn from, links taken out, and as many pairs that are not among the known links."""
     rng = np.random.default_rng(seed)
     count, order = round(len(links) * share), rng.permutation(len(links))
     seen, absent = set((known[:, 0] * n + known[:, 1]).tolist()), []
@@ -45,23 +44,20 @@ def matrix(n, links, normalize):
 
 
 def kernel(p, name, factor, unit):
-    """A sparse matrix and two vectors a, b: the kernel matrix is their sum with a b'."""
-    s, x, z = p @ p, p.power(2).sum(1), p.power(2).sum(0)
-    x, z = np.asarray(x).ravel(), np.asarray(z).ravel()
+    """A sparse matrix and vectors a, b: the kernel matrix is its sum with a b'; `rbf0` leaves a b' out, `none` is P."""
+    s, x, z = p @ p, *(np.asarray(p.power(2).sum(axis)).ravel() for axis in (1, 0))
     gamma = 1.0 / (p.shape[1] * (p.power(2).mean() - p.mean() ** 2)) / factor**2
     if unit:
         s = sp.diags(x**-0.5) @ s @ sp.diags(z**-0.5)
         x, z, gamma = np.ones(len(x)), np.ones(len(z)), 1.0 / factor**2
-    s = s.tocsr()
     a, b = np.exp(-gamma * x), np.exp(-gamma * z)
-    if name == "linear":
-        return s, 0 * a, b
+    if name in ("linear", "none"):
+        return s if name == "linear" else p, 0 * a, b
+    s = s.tocsr()
     s.data = np.expm1(2 * gamma * s.data)
     s = (sp.diags(a) @ s @ sp.diags(b)).tocsr()
-    if name == "sne":
-        total = a * b.sum() + np.asarray(s.sum(1)).ravel()
-        s, a = (sp.diags(1 / total) @ s).tocsr(), a / total
-    return s, (0 if name == "rbf0" else 1) * a, b
+    total = a * b.sum() + np.asarray(s.sum(1)).ravel() if name == "sne" else np.ones(len(a))
+    return (sp.diags(1 / total) @ s).tocsr(), (0 if name == "rbf0" else 1) * a / total, b
 
 
 def svd(g, rank):
@@ -69,36 +65,29 @@ def svd(g, rank):
     t, start = s.T.tocsr(), np.random.default_rng(0).standard_normal(s.shape[0])
     forth, back = (lambda q: s @ q.ravel() + a * (b @ q.ravel())), (lambda q: t @ q.ravel() + b * (a @ q.ravel()))
     operator = LinearOperator(s.shape, matvec=forth, rmatvec=back, dtype=float)
-    u, sigma, vt = svds(operator, k=rank, tol=1e-4, ncv=3 * rank, v0=start)
-    return u, sigma, vt.T
+    return svds(operator, k=rank, tol=1e-4, ncv=3 * rank, v0=start)
 
 
 def scores(found, power, taken, absent):
     """AUROC and average precision of (U S^p V')_ij, i the target and j the source."""
-    u, sigma, v = found
-    pairs = np.vstack([taken, absent])
-    value = np.einsum("ij,ij->i", u[pairs[:, 1]] * sigma**power, v[pairs[:, 0]])
-    truth = np.arange(len(pairs)) < len(taken)
+    u, sigma, vt = found
+    pairs, truth = np.vstack([taken, absent]), np.arange(len(taken) + len(absent)) < len(taken)
+    value = np.einsum("ij,ij->i", u[pairs[:, 1]] * sigma**power, vt.T[pairs[:, 0]])
     return np.array([roc_auc_score(truth, value), average_precision_score(truth, value)])
 
 
-def plain(normalize):
-    return lambda n, links: (matrix(n, links, normalize), np.zeros(n), np.zeros(n))
-
-
-def by(name, factor, unit, normalize="row"):
+def by(name, factor=1.0, unit=False, normalize="row"):
     return lambda n, links: kernel(matrix(n, links, normalize), name, factor, unit)
 
 
-ALL = (0.0, 0.5, 1.0)
-NORMALIZE = ("row", "none", "both")
+ALL, NORMALIZE = (0.0, 0.5, 1.0), ("row", "none", "both")
 # Each method with its settings; where there are several, or several powers, the links taken out of the training links choose.
 METHODS = {
-    "linear SVD of P, as now": [(plain("row"), ALL)],
-    "linear SVD, chosen": [(plain(k), ALL) for k in NORMALIZE],
+    "linear SVD of P, as now": [(by("none"), ALL)],
+    "linear SVD, chosen": [(by("none", normalize=k), ALL) for k in NORMALIZE],
     "SNE, factor 1, as now": [(by("sne", 1, False), ALL)],
     "SNE, factor 5": [(by("sne", 5, False), ALL)],
-    "linear kernel, unit": [(by("linear", 1, True), ALL)],
+    "linear kernel, unit": [(by("linear", unit=True), ALL)],
     "SNE, unit, factor 3": [(by("sne", 3, True), ALL)],
     "RBF, unit, factor 3, power 1 (fixed)": [(by("rbf", 3, True), (1.0,))],
     "RBF, chosen": [(by("rbf", f, True, k), (1.0,)) for f in (1, 3) for k in NORMALIZE]
@@ -118,12 +107,10 @@ def main():
         rows = {method: [] for method in METHODS}
         for trial in range(args.seed, args.seed + args.trials):
             train, test, absent = split(n, links, links, 0.1, trial)
-            inner, taken, other = split(n, train, links, 0.1, trial + 1000)
+            inner, taken, other = split(n, train, train, 0.1, trial + 1000)
             for method, settings in METHODS.items():
-                tried = [(0.0, 0, settings[0][1][-1])]
-                if len(settings) * len(settings[0][1]) > 1:
-                    found = [svd(g(n, inner), args.rank) for g, _ in settings]
-                    tried = [(scores(f, p, taken, other)[0], k, p) for k, f in enumerate(found) for p in settings[k][1]]
+                found = [svd(g(n, inner), args.rank) for g, _ in settings]
+                tried = [(scores(f, p, taken, other)[0], k, p) for k, f in enumerate(found) for p in settings[k][1]]
                 _, at, power = max(tried)
                 rows[method].append(scores(svd(settings[at][0](n, train), args.rank), power, test, absent))
         for method, values in rows.items():
