@@ -1,9 +1,8 @@
 """Why the streamed kernel SVD is behind KPCA on generated topic tables, and what changes that.
 
-A small twin of `lopsided reproduce ksvd-7`: rows x -> signs' x, columns z -> A'(A signs)/|A|, landmarks on both sides, rank 50, a
-linear LS-SVM on the features of the rows. Varied: the map to common coordinates, how landmark columns are drawn, unit length.
-`signs q` is the map as now with q coordinates; `exact` leaves out the signs, so that rows stay sparse and a landmark column is
-A'(A e_j)/|A|; `pca q` takes x V_q and the rows of V_q S_q.
+A small twin of `lopsided reproduce ksvd-7`: landmarks on both sides, rank 50, a linear LS-SVM on the features of the rows. Varied are the
+map to common coordinates (`signs q`, as now: S'x and A'(A S)/|A| with random signs S; `exact`: without S, so that rows stay sparse and a
+landmark column is A'(A e_j)/|A|; `pca q`: x V_q and the rows of V_q S_q), how landmark columns are drawn, and unit length.
 
     python3 benchsuite/findings/large.py --rows 30000 --cols 200000 --seeds 3
 """
@@ -25,14 +24,13 @@ def unit(m):
 
 def topic_table(rows, cols, entries, rng, topics=20, contrast=0.5):
     """Rows of unit length and their classes, as `TopicTable` makes them."""
-    topic, count = rng.integers(topics, size=rows), rng.integers(1, 2 * entries, size=rows)
-    row = np.repeat(np.arange(rows), count)
+    topic = rng.integers(topics, size=rows)
+    row = np.repeat(np.arange(rows), rng.integers(1, 2 * entries, size=rows))
     col = (rng.random(len(row)) ** 3 * cols).astype(int)
     moved = col - col % topics + topic[row]
     moved -= topics * (moved >= cols)
     col = np.where(rng.random(len(row)) < contrast, moved, col)
-    a = sp.csr_matrix((np.ones(len(row)), (row, col)), shape=(rows, cols))
-    a.data[:] = 1.0
+    a = sp.csr_matrix((np.ones(len(row)), (row, col)), shape=(rows, cols)).sign()
     return unit(a), (topic % 2) ^ (rng.random(rows) < 0.1)
 
 
@@ -86,8 +84,7 @@ def images(a, kind, width, cols, rng, directions):
     if kind == "pca":
         return a @ v, (v * s)[cols]
     x = a @ (rng.choice([-1.0, 1.0], size=(a.shape[1], width)) / np.sqrt(width)) if kind == "signs" else a
-    z = a[:, cols].T @ x / norm
-    return x, z.tocsr() if sp.issparse(z) else z
+    return x, a[:, cols].T.tocsr() @ x / norm
 
 
 def main():
@@ -108,8 +105,7 @@ def main():
             found.setdefault(name, []).append(max(tried)[1])
 
         note("KPCA | as it is | - | -", a, a[rows])
-        x = unit(a @ vt.T)
-        note("KPCA | pca 50 | - | yes", x, x[rows])
+        note("KPCA | pca 50 | - | yes", unit(a @ vt.T), unit(a[rows] @ vt.T))
         for kind, width, way, scaled in WAYS:
             cols = columns(a, rng, args.landmarks, way)
             x, z = images(a, kind, width, cols, rng, (vt.T, s, s.max()))

@@ -1,7 +1,7 @@
 """Why the kernel SVD was behind the linear SVD on held-out links, and what puts it ahead.
 
-The distance |x_i - z_j|^2 of `rbf` and `sne` holds |x_i|^2 and |z_j|^2, which tell of degrees and not of links: a node with
-many links has a long column z_j, and the kernel then scores all its pairs low. Rows and columns of unit length take that away.
+The distance |x_i - z_j|^2 holds |x_i|^2 and |z_j|^2, which tell of degrees and not of links: a node with many links has a long column
+z_j, and `rbf` and `sne` score all its pairs low. Rows and columns of unit length take that away. Rows of P are in-links, with self loops.
 Settings are chosen on links taken out of the training links; test links are scored once.
 
     LOPSIDED_DATA=DIR python3 benchsuite/findings/links.py --sets cora citeseer twitch_pt pubmed --trials 3 --rank 64
@@ -26,7 +26,7 @@ def split(n, links, known, share, seed):
     """Links to learn from, links taken out, and as many pairs that are not among the known links."""
     rng = np.random.default_rng(seed)
     count, order = round(len(links) * share), rng.permutation(len(links))
-    seen, absent = set((known[:, 0] * n + known[:, 1]).tolist()), []
+    seen, absent = set((known @ (n, 1)).tolist()), []
     while len(absent) < count:
         i, j = (int(k) for k in rng.integers(n, size=2))
         if i != j and i * n + j not in seen:
@@ -36,7 +36,6 @@ def split(n, links, known, share, seed):
 
 
 def matrix(n, links, normalize):
-    """Rows are in-links, with self loops."""
     a = sp.csr_matrix((np.ones(len(links)), (links[:, 1], links[:, 0])), shape=(n, n)) + sp.eye(n)
     power = {"row": (-1.0, 0.0), "none": (0.0, 0.0), "both": (-0.5, -0.5)}[normalize]
     rows, cols = (sp.diags(np.asarray(a.sum(axis)).ravel() ** p) for axis, p in zip((1, 0), power))
@@ -90,8 +89,8 @@ METHODS = {
     "linear kernel, unit": [(by("linear", unit=True), ALL)],
     "SNE, unit, factor 3": [(by("sne", 3, True), ALL)],
     "RBF, unit, factor 3, power 1 (fixed)": [(by("rbf", 3, True), (1.0,))],
-    "RBF, chosen": [(by("rbf", f, True, k), (1.0,)) for f in (1, 3) for k in NORMALIZE]
-    + [(by("rbf0", 2, False, "both"), (1.0,))],
+    "RBF, chosen": [(by("rbf0", 2, False, "both"), (1.0,))]
+    + [(by("rbf", f, True, k), (1.0,)) for f in (1, 3) for k in NORMALIZE],
 }
 
 
@@ -111,11 +110,11 @@ def main():
             for method, settings in METHODS.items():
                 found = [svd(g(n, inner), args.rank) for g, _ in settings]
                 tried = [(scores(f, p, taken, other)[0], k, p) for k, f in enumerate(found) for p in settings[k][1]]
-                _, at, power = max(tried)
-                rows[method].append(scores(svd(settings[at][0](n, train), args.rank), power, test, absent))
+                _, k, power = max(tried)
+                rows[method].append(scores(svd(settings[k][0](n, train), args.rank), power, test, absent))
         for method, values in rows.items():
-            mean, spread = np.mean(values, 0), np.std(values, 0)
-            print(f"| {name} | {method} |", *(f"{m:.3f} ± {s:.3f} |" for m, s in zip(mean, spread)), flush=True)
+            cells = zip(np.mean(values, 0), np.std(values, 0))
+            print(f"| {name} | {method} |", *(f"{m:.3f} ± {s:.3f} |" for m, s in cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ pub(crate) struct Context {
     pub(crate) global: Global,
     pub(crate) run: Run,
     pub(crate) line: Line,
-    start: Instant,
+    pub(crate) start: Instant,
 }
 
 impl Context {

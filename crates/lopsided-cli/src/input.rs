@@ -4,10 +4,11 @@ use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, KernelArgs, Normalize, Re
 use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
-use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, is_npy, read, read_ids, read_labels};
+use lopsided::data::io::{
+    Input, ReadOptions, Table, TargetColumn, classes_of, is_npy, read, read_ids, read_labels, wrong_count,
+};
 use lopsided::kernel::KernelSpec;
-use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar, Target};
-use std::collections::{HashMap, HashSet};
+use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar};
 use std::path::Path;
 
 /// Samples, and remarks about how they were read.
@@ -48,7 +49,7 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> 
         (Input::Table(table), None) => from_table(&args.input, table, |samples| comparable(samples, &compat, run))?,
     };
     if let (Some(labels), Some(path)) = (labels, &args.graph.labels) {
-        loaded.data.y = Some(classes(path, &loaded.data, &labels)?);
+        loaded.data.y = Some(classes_of(path, &loaded.data, &labels)?);
     }
     Ok(loaded)
 }
@@ -59,7 +60,7 @@ pub(crate) fn matrix<T: Scalar>(args: &BiclusterArgs) -> Result<Loaded<T>> {
     let Input::Table(table) = read(&args.matrix, &options(&args.read))? else { return Err(not_a_table(&args.matrix)) };
     let mut loaded = from_table(&args.matrix, table, |samples| Ok(Dataset::new(samples)))?;
     if let (Some(labels), Some(path)) = (labels, &args.labels) {
-        loaded.data.y = Some(classes(path, &loaded.data, &labels)?);
+        loaded.data.y = Some(classes_of(path, &loaded.data, &labels)?);
     }
     Ok(loaded)
 }
@@ -158,9 +159,6 @@ fn two_sided<T: Scalar>(path: &Path, rows: Table<T>, cols: &Path, options: &Read
     Ok(Loaded { data, notes: [rows.notes, more_notes].concat() })
 }
 
-/// What a NumPy vector says of a sample whose label is not known.
-pub(crate) const UNKNOWN: &str = "NaN";
-
 /// Pairs of id and label; a NumPy vector has the labels of the rows, or of the nodes in the order of their file.
 pub(crate) fn labels(path: &Path, nodes: Option<&Path>) -> Result<Vec<(String, String)>> {
     let mut pairs = read_labels(path)?;
@@ -172,65 +170,4 @@ pub(crate) fn labels(path: &Path, nodes: Option<&Path>) -> Result<Vec<(String, S
         pairs.iter_mut().zip(ids).for_each(|(pair, id)| pair.0 = id);
     }
     Ok(pairs)
-}
-
-/// The error about a vector of labels that does not belong to the samples.
-pub(crate) fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
-    Error::parse(path.display().to_string(), format!("has {found} labels for {expected} samples"))
-}
-
-/// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
-pub(crate) fn classes<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
-    let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(lopsided::Side::Row, i)).collect();
-    let vector = is_npy(path);
-    if vector && labels.len() != ids.len() {
-        return Err(wrong_count(path, labels.len(), ids.len()).into());
-    }
-    let known: Vec<(String, String)> =
-        labels.iter().filter(|(_, label)| !vector || label != UNKNOWN).cloned().collect();
-    let labels = &known[..];
-    let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-    let names = class_names(labels);
-    let codes: HashMap<&str, u32> = names.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
-    let mut out = vec![None; ids.len()];
-    for (id, label) in labels {
-        let row = rows.get(id.as_str()).ok_or_else(|| {
-            Error::parse(
-                path.display().to_string(),
-                format!("labels `{id}`, but the samples are 0 to {}", ids.len() - 1),
-            )
-        })?;
-        out[*row] = codes.get(label.as_str()).copied();
-    }
-    Ok(Target::Classes { names, codes: out })
-}
-
-/// Different labels: whole numbers in their order, others as they first appear.
-fn class_names(labels: &Labels) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let mut names: Vec<String> =
-        labels.iter().map(|(_, label)| label.clone()).filter(|l| seen.insert(l.clone())).collect();
-    if names.iter().all(|name| name.parse::<i64>().is_ok()) {
-        names.sort_by_key(|name| name.parse::<i64>().unwrap_or_default());
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_follow_the_samples() {
-        let data = Dataset::new(lopsided::Samples::Dense(lopsided::Mat::<f64>::zeros(3, 1)));
-        let labels =
-            |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
-        let target = classes(Path::new("l.csv"), &data, &labels(&[("2", "10"), ("0", "9")])).unwrap();
-        assert_eq!(
-            target,
-            Target::Classes { names: vec!["9".into(), "10".into()], codes: vec![Some(0), None, Some(1)] }
-        );
-        let error = classes(Path::new("l.csv"), &data, &labels(&[("7", "a")])).unwrap_err().to_string();
-        assert_eq!(error, "l.csv: labels `7`, but the samples are 0 to 2");
-    }
 }

@@ -4,14 +4,12 @@ use crate::args::{FitArgs, Task};
 use crate::failure::hinted;
 use crate::input::{self, Loaded};
 use anyhow::Result;
+use lopsided::data::io::classes_of;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
 use lopsided::kernel::KernelSpec;
 use lopsided::{Dataset, Error, Run, Scalar, Side, Target};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-
-/// More different whole numbers than this are values, not classes.
-const MANY: usize = 20;
 
 /// What `fit` learns from. Rows that it shall not learn from have no target.
 pub(crate) struct Labelled<T> {
@@ -32,7 +30,7 @@ pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> 
     }
     let mut out = samples(args, &options, run)?;
     if let (Some(labels), Some(path)) = (&labels, &args.graph.labels) {
-        out.data.y = Some(input::classes(path, &out.data, labels)?);
+        out.data.y = Some(classes_of(path, &out.data, labels)?);
     }
     let Some(target) = out.data.y.take() else {
         let error = Error::parse(args.input.display().to_string(), "has no classes or values to learn");
@@ -117,30 +115,10 @@ pub(crate) fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<T
         }
         (Some(Task::Values), target) => {
             let refused = || Error::param("task", "values", "classes for a target that is not a number");
-            numbers(&target).map(Target::Values).ok_or_else(refused)
+            target.numbers().map(Target::Values).ok_or_else(refused)
         }
         (Some(Task::Classes), target) => Ok(target),
-        (None, target) => Ok(measured(target)),
-    }
-}
-
-/// Numbers with fractions, and whole numbers of which there are many, are values, not classes.
-pub(crate) fn measured(target: Target) -> Target {
-    let Target::Classes { names, .. } = &target else { return target };
-    let fraction = |name: &String| name.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
-    match numbers(&target) {
-        Some(numbers) if names.len() > MANY || names.iter().any(fraction) => Target::Values(numbers),
-        _ => target,
-    }
-}
-
-fn numbers(target: &Target) -> Option<Vec<f64>> {
-    match target {
-        Target::Values(values) => Some(values.clone()),
-        Target::Classes { names, codes } => {
-            let numbers: Vec<f64> = names.iter().map(|name| name.parse().ok()).collect::<Option<_>>()?;
-            Some(codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c as usize])).collect())
-        }
+        (None, target) => Ok(target.measured()),
     }
 }
 
@@ -154,13 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_and_many_whole_numbers_are_values() {
-        let many: Vec<String> = (0..21).map(|i| i.to_string()).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert!(matches!(measured(classes(&["1", "2.5"])), Target::Values(_)));
-        assert!(matches!(measured(classes(&many)), Target::Values(_)));
-        assert_eq!(measured(classes(&["1", "2"])), classes(&["1", "2"]));
-        assert_eq!(measured(classes(&["1.5", "x"])), classes(&["1.5", "x"]));
+    fn targets_are_of_the_kind_that_was_asked_for() {
         let Ok(Target::Values(values)) = as_asked(classes(&["3", "4"]), Some(Task::Values)) else { panic!() };
         assert!(values[..2] == [3.0, 4.0] && values[2].is_nan());
         assert!(as_asked(classes(&["a"]), Some(Task::Values)).is_err());

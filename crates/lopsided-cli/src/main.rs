@@ -11,7 +11,6 @@ mod labelled;
 mod memory;
 mod output;
 mod progress;
-mod report;
 mod talk;
 
 use clap::Parser;

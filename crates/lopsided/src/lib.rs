@@ -29,6 +29,7 @@ pub mod metrics;
 pub mod online;
 pub mod operator;
 mod products;
+pub mod report;
 pub mod solvers;
 
 pub use base::Run;

@@ -3,7 +3,7 @@
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 use lopsided::operator::OperatorChoice;
-use lopsided::{Compat, KernelSvd, LearnedCompat, Links, Scaling};
+use lopsided::{Compat, Links, Scaling};
 use std::path::PathBuf;
 
 /// How files are read.
@@ -81,34 +81,6 @@ pub(crate) struct CompatArgs {
     /// Number of those coordinates; chosen by size if not given.
     #[arg(long, value_name = "Q")]
     pub(crate) compat_width: Option<usize>,
-}
-
-/// How a compatibility matrix is learned.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Learned compatibility")]
-pub(crate) struct LearningArgs {
-    /// How far an entry of the matrix moves with a batch, relative to the size of its entries. Default: 0.01.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
-    pub(crate) learning_rate: Option<f64>,
-    /// Passes over the rows, at most. Default: 100.
-    #[arg(long, value_name = "N")]
-    pub(crate) epochs: Option<usize>,
-    /// Rows per step. Default: 64.
-    #[arg(long, value_name = "N")]
-    pub(crate) batch: Option<usize>,
-}
-
-impl LearningArgs {
-    /// The learner with these settings.
-    pub(crate) fn learner(&self, machine: KernelSvd) -> LearnedCompat {
-        let usual = LearnedCompat::new(machine);
-        LearnedCompat {
-            learning_rate: self.learning_rate.unwrap_or(usual.learning_rate),
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            batch: self.batch.unwrap_or(usual.batch),
-            ..usual
-        }
-    }
 }
 
 /// The kernel and its parameters.

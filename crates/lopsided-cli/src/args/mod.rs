@@ -7,14 +7,13 @@ mod landmarks;
 mod links;
 mod machine;
 mod online;
-mod reproduce;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
-pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, LearningArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
 pub(crate) use links::LinksArgs;
+pub(crate) use lopsided_papers::{LearningArgs, ReproduceArgs};
 pub(crate) use online::OnlineArgs;
-pub(crate) use reproduce::{PaperTable, ReproduceArgs};
 
 use crate::memory;
 use clap::{Args, Parser, Subcommand, ValueEnum};

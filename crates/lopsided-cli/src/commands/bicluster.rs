@@ -10,6 +10,7 @@ use lopsided::base::error::bytes;
 use lopsided::data::io::write_clusters;
 use lopsided::kernel::Gamma;
 use lopsided::metrics::{adjusted_rand_index, coherence, normalized_mutual_information};
+use lopsided::report::text;
 use lopsided::{Biclustering, BiclusteringModel, Compat, Dataset, Scalar, Side, Target};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -170,11 +171,11 @@ impl Summary {
     fn show(&self, context: &Context) -> lopsided::Result<()> {
         context.line.clear();
         context.notes(&self.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let gamma = self.gamma.map(|gamma| format!(", gamma {}", talk::number(gamma))).unwrap_or_default();
+        let gamma = self.gamma.map(|gamma| format!(", gamma {}", text::number(gamma))).unwrap_or_default();
         let centered = if self.centered { ", centred" } else { "" };
         let mut lines = vec![
             ("size", format!("{} x {}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
@@ -186,7 +187,7 @@ impl Summary {
         if let (Some(nmi), Some(ari)) = (self.nmi, self.ari) {
             lines.push(("agreement", format!("NMI {nmi:.3}, ARI {ari:.3}")));
         }
-        lines.push(("coherence", talk::number(self.coherence)));
+        lines.push(("coherence", text::number(self.coherence)));
         lines.push(("cost", format!("{:.2} s", self.seconds)));
         lines.extend(self.peak_bytes.map(|peak| ("memory", format!("{} at the peak", bytes(peak)))));
         if !self.files.is_empty() {

@@ -9,6 +9,7 @@ use lopsided::base::error::bytes;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::{FitReport, Head, KernelPcaModel, load_model};
 use lopsided::online::{Account, LearnerSpec};
+use lopsided::report::text;
 use lopsided::{Error, KernelSvdModel, Scaling};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
     if context.global.json {
         talk::json(&contents)?;
     } else {
-        talk::print(&talk::aligned(&contents.lines()))?;
+        talk::print(&text::aligned(&contents.lines()))?;
     }
     Ok(Outcome::Done)
 }
@@ -107,11 +108,11 @@ fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
     let kernels = settings.right.as_ref().map_or(settings.left.name.clone(), |right| {
         format!("{} on the left, {} on the right", settings.left.name, right.name)
     });
-    talk::print(&talk::aligned(&[
+    talk::print(&text::aligned(&[
         ("learner", format!("{}, {} loss", settings.name, settings.loss)),
         ("file", format!("format {format}, written by lopsided {version}, {}", bytes(size))),
         ("kernel", kernels),
-        ("trials", format!("{}, cumulative loss {}", account.trials, talk::number(account.cumulative_loss))),
+        ("trials", format!("{}, cumulative loss {}", account.trials, text::number(account.cumulative_loss))),
         ("matrix", format!("rank {}, {} samples stored", account.rank, account.stored)),
     ]))?;
     Ok(Outcome::Done)
@@ -154,9 +155,9 @@ fn components(archive: &Archive, size: u64, context: &Context) -> Result<Outcome
         ("file", format!("format {}, written by lopsided {}, {}", contents.format, contents.version, bytes(size))),
         ("settings", settings.join(", ").replace('"', "")),
         ("learned", format!("{} components from {} samples", contents.rank, contents.n_train)),
-        ("variances", talk::first_values(&contents.variances)),
+        ("variances", text::first_values(&contents.variances)),
     ];
-    talk::print(&talk::aligned(&lines))?;
+    talk::print(&text::aligned(&lines))?;
     Ok(Outcome::Done)
 }
 
@@ -174,7 +175,7 @@ fn predictor(archive: &Archive, size: u64, context: &Context) -> Result<Outcome>
     if context.global.json {
         talk::json(&contents)?;
     } else {
-        talk::print(&talk::aligned(&contents.lines()))?;
+        talk::print(&text::aligned(&contents.lines()))?;
     }
     Ok(Outcome::Done)
 }
@@ -230,7 +231,7 @@ fn head(archive: &Archive, model: &KernelSvdModel<f64>) -> lopsided::Result<Opti
 
 impl Contents {
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let params = self.params.iter().map(|(name, value)| format!("{name} {}", talk::number(*value)));
+        let params = self.params.iter().map(|(name, value)| format!("{name} {}", text::number(*value)));
         let kernel: Vec<String> = std::iter::once(self.kernel.clone()).chain(params).collect();
         let origin = if self.graph { "nodes of a graph" } else { "samples" };
         let ending = if self.converged { "converged" } else { "not converged" };
@@ -241,7 +242,7 @@ impl Contents {
             ("kernel", format!("{}, {}", kernel.join(", "), if self.centered { "centred" } else { "not centred" })),
             ("scaling", self.scaling.to_string()),
             ("computed", format!("{} operator, {} solver", self.operator, self.solver)),
-            ("singular values", talk::first_values(&self.singular_values)),
+            ("singular values", text::first_values(&self.singular_values)),
             ("residual", format!("{:.1e}, {ending}", self.residual)),
         ];
         lines.extend(self.head.iter().flat_map(HeadContents::lines));
@@ -253,7 +254,7 @@ impl HeadContents {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let what =
             if self.classes.is_empty() { "values".into() } else { format!("classes {}", self.classes.join(", ")) };
-        let penalty = self.fit.params.get("penalty").and_then(serde_json::Value::as_f64).map(talk::number);
+        let penalty = self.fit.params.get("penalty").and_then(serde_json::Value::as_f64).map(text::number);
         let penalty = penalty.map(|p| format!(", penalty {p}")).unwrap_or_default();
         vec![("predicts", format!("{what}, learned from {} samples{penalty}", self.fit.n_train))]
     }

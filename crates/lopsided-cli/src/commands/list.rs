@@ -9,6 +9,7 @@ use lopsided::base::registry::Entry;
 use lopsided::estimators::estimators;
 use lopsided::kernel::kernels;
 use lopsided::online::learners;
+use lopsided::report::text;
 use lopsided::solvers::landmarks::samplers;
 use lopsided::solvers::svd::solvers;
 use serde_json::{Value, json};
@@ -73,5 +74,5 @@ fn table(lines: &[Line]) -> String {
         let params = if params.is_empty() { String::new() } else { format!("  [{}]", params.join(", ")) };
         (*name, format!("{about}{params}"))
     };
-    talk::aligned(&lines.iter().map(with_params).collect::<Vec<_>>())
+    text::aligned(&lines.iter().map(with_params).collect::<Vec<_>>())
 }

@@ -10,9 +10,11 @@ use lopsided::base::file;
 use lopsided::data::archive::Archive;
 use lopsided::data::graph::GraphFrame;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, is_npy, predictions_csv, read, read_ids};
+use lopsided::data::io::{UNKNOWN, wrong_count};
 use lopsided::estimators::{Answer, Model, load_model};
 use lopsided::kernel::KernelSpec;
 use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
+use lopsided::report::text;
 use lopsided::{Csr, Dataset, Error, Graph, Mat, Samples, Scalar, Side, Target};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -240,9 +242,9 @@ fn truth<T: Scalar>(samples: &Dataset<T>, ids: &[String], args: &PredictArgs) ->
     let Some(path) = &args.labels else { return Ok(samples.y.as_ref().map(words)) };
     let pairs = input::labels(path, None)?;
     if is_npy(path) && args.ids.is_none() && pairs.len() != ids.len() {
-        return Err(input::wrong_count(path, pairs.len(), ids.len()).into());
+        return Err(wrong_count(path, pairs.len(), ids.len()).into());
     }
-    let labels: HashMap<String, String> = pairs.into_iter().filter(|(_, label)| label != input::UNKNOWN).collect();
+    let labels: HashMap<String, String> = pairs.into_iter().filter(|(_, label)| label != UNKNOWN).collect();
     let truth: Vec<Option<String>> = ids.iter().map(|id| labels.get(id).cloned()).collect();
     if truth.iter().flatten().next().is_none() {
         let reason = "has no label of any sample that is predicted";
@@ -314,7 +316,7 @@ impl Summary {
         if context.global.json {
             return Ok(talk::json(self)?);
         }
-        let text = talk::aligned(&self.lines());
+        let text = text::aligned(&self.lines());
         if self.out.is_some() {
             return Ok(talk::print(&text)?);
         }
@@ -336,7 +338,7 @@ impl Summary {
         if self.scored > 0 {
             lines.push(("scored", format!("{} samples", self.scored)));
         }
-        lines.extend(named.into_iter().filter_map(|(name, value)| Some((name, talk::number(value?)))));
+        lines.extend(named.into_iter().filter_map(|(name, value)| Some((name, text::number(value?)))));
         lines.extend(self.out.as_ref().map(|path| ("written", path.display().to_string())));
         lines
     }

@@ -8,6 +8,7 @@ use anyhow::Result;
 use lopsided::data::archive::Archive;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, write_matrix};
 use lopsided::estimators::KernelPcaModel;
+use lopsided::report::text;
 use lopsided::{Error, Graph, KernelSvdModel, Samples, Scalar, Side};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -192,5 +193,5 @@ fn show(summary: &Summary, context: &Context) -> Result<()> {
         let side = if placed.side == Side::Row { "rows" } else { "columns" };
         (side, format!("{} placed at rank {}, written to {}", placed.count, summary.rank, placed.file.display()))
     };
-    Ok(talk::print(&talk::aligned(&summary.placed.iter().map(line).collect::<Vec<_>>()))?)
+    Ok(talk::print(&text::aligned(&summary.placed.iter().map(line).collect::<Vec<_>>()))?)
 }

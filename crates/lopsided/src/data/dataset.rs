@@ -20,7 +20,31 @@ pub enum Target {
     Values(Vec<f64>),
 }
 
+/// So many different whole numbers are values, not classes.
+const MANY: usize = 20;
+
 impl Target {
+    /// The target as values where its classes are numbers with fractions, or whole numbers of which there are many.
+    pub fn measured(self) -> Self {
+        let Target::Classes { names, .. } = &self else { return self };
+        let fraction = |name: &String| name.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
+        match self.numbers() {
+            Some(numbers) if names.len() > MANY || names.iter().any(fraction) => Target::Values(numbers),
+            _ => self,
+        }
+    }
+
+    /// One number per row, NaN where it is not known; `None` if a class has a name that is no number.
+    pub fn numbers(&self) -> Option<Vec<f64>> {
+        match self {
+            Target::Values(values) => Some(values.clone()),
+            Target::Classes { names, codes } => {
+                let numbers: Vec<f64> = names.iter().map(|name| name.parse().ok()).collect::<Option<_>>()?;
+                Some(codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c as usize])).collect())
+            }
+        }
+    }
+
     /// Targets of the listed rows.
     ///
     /// # Panics
@@ -280,5 +304,19 @@ mod tests {
         for samples in [Samples::Dense(csr.to_dense()), Samples::Sparse(csr)] {
             assert!((unit_rows(samples).into_dense() - &expected).norm_max() < 1e-15);
         }
+    }
+
+    #[test]
+    fn fractions_and_many_whole_numbers_are_values() {
+        let classes = |names: &[String]| {
+            let codes = (0..names.len()).map(|c| Some(c as u32)).chain([None]).collect();
+            Target::Classes { names: names.to_vec(), codes }
+        };
+        let words = |names: &[&str]| classes(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let many: Vec<String> = (0..=MANY).map(|i| i.to_string()).collect();
+        assert!(matches!(words(&["1", "2.5"]).measured(), Target::Values(_)));
+        assert!(matches!(classes(&many).measured(), Target::Values(_)));
+        assert_eq!(words(&["1", "2"]).measured(), words(&["1", "2"]));
+        assert_eq!(words(&["1.5", "x"]).measured(), words(&["1.5", "x"]));
     }
 }

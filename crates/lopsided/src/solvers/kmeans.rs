@@ -1,3 +1,5 @@
+//! k-means: Lloyd's iteration from spread-out starts.
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random;

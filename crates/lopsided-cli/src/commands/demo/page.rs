@@ -2,7 +2,7 @@
 
 use super::methods::Method;
 use super::{Example, Line, moral, trial};
-use crate::report::{Page, svg};
+use lopsided::report::{Page, svg};
 use lopsided::{Mat, Side};
 
 /// The table, the two embeddings and the spectrum.

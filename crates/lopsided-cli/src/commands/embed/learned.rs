@@ -3,7 +3,6 @@
 use crate::args::EmbedArgs;
 use crate::estimator;
 use crate::failure::hinted;
-use crate::labelled::measured;
 use anyhow::Result;
 use lopsided::estimators::{LearningStep, Loss};
 use lopsided::{Compat, Compatibility, Dataset, Error, KernelSvd, KernelSvdModel, LearnedCompat, Run, Scalar};
@@ -59,7 +58,7 @@ pub(super) fn fit<T: Scalar>(
         let error = Error::param("compat", Compat::Learned, "pinv, pca, random or none for rows without a target");
         return Err(hinted(error, "name the target column with --target NAME, or give classes with --labels FILE"));
     };
-    let learned = learner.fit(data.x, &measured(target), run)?;
+    let learned = learner.fit(data.x, &target.measured(), run)?;
     let mut model = learned.model;
     (model.data.row_ids, model.data.col_ids) = (data.row_ids, data.col_ids);
     let LearnedCompat { learning_rate: rate, batch, .. } = *learner;

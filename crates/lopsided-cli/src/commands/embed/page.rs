@@ -1,7 +1,7 @@
 //! The page of `embed --report`.
 
 use super::summary::Summary;
-use crate::report::{Page, svg};
+use lopsided::report::{Page, svg};
 use lopsided::{KernelSvdModel, Mat, Scalar, Side, Target};
 use std::path::Path;
 

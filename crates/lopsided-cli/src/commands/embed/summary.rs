@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::{memory, talk};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Plan, StreamedModel};
+use lopsided::report::text;
 use lopsided::{KernelSvd, KernelSvdModel, Result, Scalar, Scaling};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -133,7 +134,7 @@ impl Summary {
     pub(super) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
     }
 
     /// Label and value of each line of the table.
@@ -144,7 +145,7 @@ impl Summary {
             ("kernel", with_gamma(&self.kernel, self.gamma) + if self.centered { ", centred" } else { "" }),
             ("operator", because(&self.operator, &self.why.operator)),
             ("solver", because(&self.solver, &self.why.solver)),
-            ("singular values", talk::first_values(&self.singular_values)),
+            ("singular values", text::first_values(&self.singular_values)),
             ("residual", format!("{:.1e}, {ending}", self.residual)),
             ("cost", format!("{:.2} s, {} products with G", self.seconds, self.operator_products)),
         ];
@@ -213,7 +214,7 @@ impl DryRun {
     pub(in crate::commands) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
@@ -234,7 +235,7 @@ fn because(what: &str, why: &str) -> String {
 }
 
 fn with_gamma(kernel: &str, gamma: Option<f64>) -> String {
-    gamma.map_or_else(|| kernel.into(), |gamma| format!("{kernel}, gamma {}", talk::number(gamma)))
+    gamma.map_or_else(|| kernel.into(), |gamma| format!("{kernel}, gamma {}", text::number(gamma)))
 }
 
 fn duration(seconds: f64) -> String {

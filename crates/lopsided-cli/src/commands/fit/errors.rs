@@ -1,7 +1,7 @@
 //! What `--errors` tells.
 
-use crate::talk;
 use lopsided::estimators::MachineErrors;
+use lopsided::report::text;
 
 /// Lines for people.
 pub(super) fn lines(errors: &MachineErrors) -> Vec<(&'static str, String)> {
@@ -13,14 +13,14 @@ pub(super) fn lines(errors: &MachineErrors) -> Vec<(&'static str, String)> {
     }
     let gram = &errors.gram;
     let interval = gram.frobenius_interval.map_or(String::new(), |(low, high)| {
-        format!(" ({} to {} with 95 % confidence)", talk::number(low), talk::number(high))
+        format!(" ({} to {} with 95 % confidence)", text::number(low), text::number(high))
     });
-    let [spectral, trace, frobenius] = [gram.spectral, gram.trace, gram.frobenius].map(talk::number);
+    let [spectral, trace, frobenius] = [gram.spectral, gram.trace, gram.frobenius].map(text::number);
     lines.push(("K - K̃", format!("spectral {spectral}, trace {trace}, Frobenius {frobenius}{interval}")));
-    lines.push(("K", format!("spectral {}", talk::number(gram.kernel_spectral))));
+    lines.push(("K", format!("spectral {}", text::number(gram.kernel_spectral))));
     lines
 }
 
 fn each(values: &[f64]) -> String {
-    values.iter().map(|v| talk::number(*v)).collect::<Vec<_>>().join(" ")
+    values.iter().map(|v| text::number(*v)).collect::<Vec<_>>().join(" ")
 }

@@ -12,6 +12,7 @@ use lopsided::base::error::bytes;
 use lopsided::data::io::{Input, read};
 use lopsided::estimators::{Approximation, KernelPca, MachineErrors};
 use lopsided::kernel::Gamma;
+use lopsided::report::text;
 use lopsided::solvers::svd::SolveReport;
 use lopsided::{Dataset, Error, Scalar};
 use serde::Serialize;
@@ -117,7 +118,7 @@ impl Summary {
     fn show(&self, context: &Context) -> lopsided::Result<()> {
         context.line.clear();
         context.notes(&self.warnings);
-        if context.global.json { talk::json(self) } else { talk::print(&talk::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
@@ -126,7 +127,7 @@ impl Summary {
             ("estimator", format!("kpca, {}", self.precision)),
             ("learned", format!("{} components from {} samples", self.variances.len(), self.n_train)),
             ("settings", params.join(", ")),
-            ("variances", talk::first_values(&self.variances)),
+            ("variances", text::first_values(&self.variances)),
         ];
         if !self.converged {
             lines.push(("solver", "NOT converged to the tolerance".into()));

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::labelled::as_asked;
 use crate::{estimator, input, output};
 use anyhow::Result;
+use lopsided::data::io::classes_of;
 use lopsided::data::io::{StreamedTable, TargetColumn, is_npy, is_svmlight, stream_npy, stream_svmlight};
 use lopsided::estimators::{Model, Penalty, StreamedRidge};
 use lopsided::kernel::Gamma;
@@ -89,7 +90,7 @@ fn open<T: Scalar>(args: &FitArgs, run: &Run) -> Result<StreamedTable<T>> {
 fn targets(path: &Path, rows: usize) -> Result<Target> {
     // One coordinate, so that the rows have their usual names.
     let unnamed = lopsided::Dataset::new(Samples::Dense(lopsided::Mat::<f64>::zeros(rows, 1)));
-    input::classes(path, &unnamed, &input::labels(path, None)?)
+    Ok(classes_of(path, &unnamed, &input::labels(path, None)?)?)
 }
 
 fn check_memory<T: Scalar>(

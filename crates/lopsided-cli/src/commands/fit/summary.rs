@@ -7,6 +7,7 @@ use crate::{memory, talk};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Answer, FitReport, MachineErrors, Model};
 use lopsided::evaluation::{Tried, Tuning};
+use lopsided::report::text;
 use lopsided::{Result, Scalar};
 use serde::Serialize;
 use serde_json::Value;
@@ -75,7 +76,7 @@ impl Summary {
         if context.global.json {
             talk::json(self)
         } else {
-            talk::print(&(self.tried() + &talk::aligned(&self.lines())))
+            talk::print(&(self.tried() + &text::aligned(&self.lines())))
         }
     }
 
@@ -84,7 +85,7 @@ impl Summary {
         let Some(cv) = &self.cv else { return String::new() };
         let line = |t: &Tried| (settings(&t.params), format!("{:.4} ± {:.4}", t.score.mean, t.score.deviation));
         let title = (format!("{} in {} parts", cv.measure, cv.folds), "mean ± deviation".to_string());
-        talk::aligned(&std::iter::once(title).chain(cv.points.iter().map(line)).collect::<Vec<_>>()) + "\n"
+        text::aligned(&std::iter::once(title).chain(cv.points.iter().map(line)).collect::<Vec<_>>()) + "\n"
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
@@ -124,7 +125,7 @@ fn settings(params: &BTreeMap<String, String>) -> String {
 
 pub(super) fn word(value: &Value) -> String {
     match value {
-        Value::Number(number) if number.is_f64() => talk::number(number.as_f64().unwrap_or_default()),
+        Value::Number(number) if number.is_f64() => text::number(number.as_f64().unwrap_or_default()),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }

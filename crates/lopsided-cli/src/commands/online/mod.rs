@@ -13,6 +13,7 @@ use anyhow::Result;
 use lopsided::Error;
 use lopsided::data::io::{TrialReader, TrialRecord};
 use lopsided::online::{Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial};
+use lopsided::report::text;
 use predictions::Predictions;
 use saved::Saved;
 use serde::Serialize;
@@ -199,7 +200,7 @@ impl<'a> Session<'a> {
         if self.context.global.json {
             talk::json(&summary)?;
         } else if !self.context.global.quiet {
-            talk::remark(talk::aligned(&summary.lines()).trim_end());
+            talk::remark(text::aligned(&summary.lines()).trim_end());
         }
         Ok(())
     }
@@ -240,17 +241,17 @@ impl Summary<'_> {
         let mut lines = vec![
             ("learner", format!("{}, {} loss", self.learner, self.loss)),
             ("trials", format!("{} in {:.1} s", self.trials, self.seconds)),
-            ("cumulative loss", talk::number(self.cumulative_loss)),
+            ("cumulative loss", text::number(self.cumulative_loss)),
         ];
         if let (Some(loss), Some(regret)) = (self.comparator_loss, self.regret) {
-            let bound = self.bound.map_or(String::new(), |b| format!(", bound {}", talk::number(b)));
-            lines.push(("best fixed matrix", talk::number(loss)));
-            lines.push(("regret", format!("{}{bound}", talk::number(regret))));
+            let bound = self.bound.map_or(String::new(), |b| format!(", bound {}", text::number(b)));
+            lines.push(("best fixed matrix", text::number(loss)));
+            lines.push(("regret", format!("{}{bound}", text::number(regret))));
         }
         lines.extend(self.bound_note.as_ref().map(|note| ("no bound", note.clone())));
         lines.push(("learned matrix", format!("rank {}, {} samples stored", self.rank, self.stored)));
         if self.budget_removed > 0 {
-            let error = talk::number(self.budget_error);
+            let error = text::number(self.budget_error);
             lines.push(("budget", format!("{} samples removed, matrix moved by {error} at most", self.budget_removed)));
         }
         lines

@@ -1,8 +1,8 @@
 //! Regret as a table and as a picture.
 
-use crate::report::svg::{Series, file, lines};
 use lopsided::base::file::write_atomically;
 use lopsided::online::RegretPoint;
+use lopsided::report::svg::{Series, file, lines};
 use lopsided::{Error, Result};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -32,6 +32,7 @@
 //! # Ok::<(), lopsided::Error>(())
 //! ```
 
+mod classes;
 mod columnar;
 mod edges;
 mod fields;
@@ -62,6 +63,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+pub use classes::{UNKNOWN, classes_of, wrong_count};
 pub use ids::{read_ids, read_labels};
 pub use npy_stream::stream_npy;
 pub use predictions::predictions_csv;

@@ -3,8 +3,8 @@
 use super::askls::{self, Line};
 use super::paper::corel_figures;
 use super::{Report, Settings, show, tell};
-use crate::commands::Outcome;
-use crate::context::Context;
+use crate::Desk;
+use crate::Shown;
 use anyhow::Result;
 use lopsided::data::synth::TexturedImages;
 use lopsided::estimators::distributions::{DiagonalMixture, KlMatrix, MixtureFit, cosine_blocks, kl_matrix};
@@ -59,26 +59,26 @@ const METHODS: [(&str, Matrix); 3] = [
 ];
 
 /// Computes the table.
-pub(super) fn run(settings: &Settings, quick: bool, context: &Context) -> Result<Outcome> {
-    let sets = vec![set(settings, quick, context)?];
+pub(super) fn run(settings: &Settings, quick: bool, desk: &Desk) -> Result<Shown> {
+    let sets = vec![set(settings, quick, desk)?];
     let Settings { trials, folds, .. } = *settings;
-    let (seed, seconds) = (context.run.seed, context.seconds());
-    show(&Report { table: "askls-1", seed, trials, folds, sets, skipped: Vec::new(), seconds }, text, context)
+    let (seed, seconds) = (desk.run.seed, desk.seconds());
+    show(&Report { table: "askls-1", seed, trials, folds, sets, skipped: Vec::new(), seconds }, text, desk)
 }
 
-fn set(settings: &Settings, quick: bool, context: &Context) -> Result<SetReport> {
+fn set(settings: &Settings, quick: bool, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
-    let (run, per_class) = (&context.run, if quick { 10 } else { 20 });
-    tell(context, "generated images: mixtures");
+    let (run, per_class) = (&desk.run, if quick { 10 } else { 20 });
+    tell(desk, "generated images: mixtures");
     let recipe = TexturedImages { per_class, seed: run.seed, ..TexturedImages::default() };
     let (images, classes) = recipe.generate()?;
     let mixtures = images.par_iter().map(|image| mixture(image, run)).collect::<lopsided::Result<Vec<_>>>()?;
-    tell(context, "  divergences");
+    tell(desk, "  divergences");
     let divergences = kl_matrix(&mixtures, &mixtures, POINTS, run)?;
     let task = Task { divergence: median(&divergences.values), divergences, classes, folds: settings.folds };
     let mut methods = Vec::new();
     for (name, matrix) in METHODS {
-        tell(context, &format!("  {name}"));
+        tell(desk, &format!("  {name}"));
         methods.push(line(&task, name, matrix, settings.trials, run)?);
     }
     let train = task.split(run.seed).0.len();

@@ -3,8 +3,7 @@
 use super::paper::compat_figures;
 use super::sets::Folder;
 use super::{Settings, tell};
-use crate::context::Context;
-use crate::talk;
+use crate::Desk;
 use anyhow::Result;
 use lopsided::evaluation::{InductivePrediction, Spread, TablePrediction, TableScores};
 use lopsided::kernel::Gamma;
@@ -118,16 +117,16 @@ struct Line {
 }
 
 /// All methods on one set.
-pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
     let (data, target): (Dataset<f64>, Target) = folder.table()?;
     let x = data.x.into_dense();
     let (rows, columns) = (x.nrows(), x.ncols());
-    tell(context, &format!("{}: {rows} rows, {columns} columns", folder.name));
+    tell(desk, &format!("{}: {rows} rows, {columns} columns", folder.name));
     let mut methods = Vec::new();
     for method in &METHODS {
-        let line = line(method, &folder.name, (&x, &target), settings, context)?;
-        tell(context, &format!("{}: {} {:.4} ({:.0} s)", folder.name, line.method, line.score.mean, line.seconds));
+        let line = line(method, &folder.name, (&x, &target), settings, desk)?;
+        tell(desk, &format!("{}: {} {:.4} ({:.0} s)", folder.name, line.method, line.score.mean, line.seconds));
         methods.push(line);
     }
     let measure = if matches!(target, Target::Values(_)) { "rmse" } else { "accuracy" };
@@ -153,7 +152,7 @@ fn line(
     set: &str,
     (x, target): (&Mat<f64>, &Target),
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
 ) -> lopsided::Result<Line> {
     let start = Instant::now();
     let protocol = settings.protocol();
@@ -167,7 +166,7 @@ fn line(
         max_rows: settings.max_rows,
     };
     let fit = |rows, target: &Target, run: &Run| method.fit(rows, target, settings, run);
-    let trials = task.evaluate(x, target, fit, &context.run)?;
+    let trials = task.evaluate(x, target, fit, &desk.run)?;
     let spread = |of: fn(&TableScores) -> Option<f64>| Spread::of(trials.iter().filter_map(of));
     let auroc = trials.iter().all(|t| t.auroc.is_some()).then(|| spread(|t| t.auroc));
     let score = spread(|t| t.accuracy.or(t.rmse));
@@ -214,10 +213,7 @@ pub(super) fn text(set: &SetReport) -> String {
 }
 
 /// Says on how many sets a learned matrix is better than the fixed one it started from.
-pub(super) fn show_verdict(sets: &[SetReport], context: &Context) -> lopsided::Result<()> {
-    if context.global.json {
-        return Ok(());
-    }
+pub(super) fn verdicts(sets: &[SetReport]) -> String {
     let count = |pair: usize, verdict: Verdict| {
         let names = sets.iter().filter(|set| set.comparisons[pair].verdict == verdict).map(|set| set.name.as_str());
         let names: Vec<&str> = names.collect();
@@ -227,5 +223,5 @@ pub(super) fn show_verdict(sets: &[SetReport], context: &Context) -> lopsided::R
     let line = |(pair, (learned, fixed)): (usize, &(&str, &str))| {
         format!("{learned} against {fixed}: {}\n", verdicts.map(|verdict| count(pair, verdict)).join("; "))
     };
-    talk::print(&PAIRS.iter().enumerate().map(line).collect::<String>())
+    PAIRS.iter().enumerate().map(line).collect()
 }

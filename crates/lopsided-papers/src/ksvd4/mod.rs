@@ -9,7 +9,7 @@ use super::paper::{SolverFigures, solver_figures};
 use super::sets::Folder;
 use super::solvers::{Course, Demand, METHODS, Method, NYSTROM, Problem, middle};
 use super::{Settings, tell};
-use crate::context::Context;
+use crate::Desk;
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::evaluation::Reference;
@@ -68,13 +68,13 @@ struct Goal {
 }
 
 /// All methods on one set.
-pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
     let set = folder.graph()?;
     let (nodes, links) = (set.graph.nodes(), set.graph.adjacency().nnz());
     let rank = settings.rank.min(nodes);
-    tell(context, &format!("{}: {nodes} nodes, {links} links, rank {rank}", folder.name));
-    let field = Field { data: &set.data, rank, settings, context };
+    tell(desk, &format!("{}: {nodes} nodes, {links} links, rank {rank}", folder.name));
+    let field = Field { data: &set.data, rank, settings, desk };
     let mut races = Vec::new();
     for &factor in &settings.factors {
         races.push(field.race(&folder.name, factor, &settings.etas, &|_| true)?);
@@ -103,7 +103,7 @@ pub(super) struct Field<'a> {
     pub(super) data: &'a Dataset<f64>,
     pub(super) rank: usize,
     pub(super) settings: &'a Settings,
-    pub(super) context: &'a Context,
+    pub(super) desk: &'a Desk<'a>,
 }
 
 impl Field<'_> {
@@ -117,15 +117,15 @@ impl Field<'_> {
     ) -> lopsided::Result<Race> {
         let (x, z) = (self.data.x.as_ref(), self.data.cols().as_ref());
         let spec = KernelSpec::new(KERNEL);
-        let gamma = Gamma::Ksvd.resolve(spec.meeting(), x, z, factor, self.context.run.seed)?;
+        let gamma = Gamma::Ksvd.resolve(spec.meeting(), x, z, factor, self.desk.run.seed)?;
         let kernel = spec.with("gamma", gamma).build::<f64>()?;
         let (built, build_seconds) = self.built(&*kernel, OperatorChoice::Auto)?;
-        let reference = Reference::new(&*built.operator, self.rank, &self.context.run)?;
+        let reference = Reference::new(&*built.operator, self.rank, &self.desk.run)?;
         let problem = Problem { g: &*built.operator, build_seconds, reference: &reference };
         let demand = Demand { etas, repeats: self.settings.trials, limit: self.settings.limit };
         let mut courses = Vec::new();
         for method in METHODS.iter().filter(|m| wanted(m) && !m.stored) {
-            courses.push(self.told(name, factor, Course::run(method, &problem, &demand, self.context)?));
+            courses.push(self.told(name, factor, Course::run(method, &problem, &demand, self.desk)?));
         }
         let stored: Vec<&Method> = METHODS.iter().filter(|m| wanted(m) && m.stored).collect();
         if !stored.is_empty() {
@@ -162,7 +162,7 @@ impl Field<'_> {
             Err(error) => return Err(error),
         };
         let problem = Problem { g: &*built.operator, build_seconds, reference };
-        methods.iter().map(|method| Course::run(method, &problem, demand, self.context)).collect()
+        methods.iter().map(|method| Course::run(method, &problem, demand, self.desk)).collect()
     }
 
     /// The operator and the median time of building it.
@@ -175,8 +175,8 @@ impl Field<'_> {
         loop {
             let matrix = KernelMatrix {
                 choice,
-                memory: self.context.global.memory.unwrap_or_else(available_memory),
-                watch: self.context.run.watch.clone(),
+                memory: self.desk.memory.unwrap_or_else(available_memory),
+                watch: self.desk.run.watch.clone(),
                 ..KernelMatrix::new(kernel, self.data.x.as_ref(), self.data.cols().as_ref())
             };
             let start = Instant::now();
@@ -192,7 +192,7 @@ impl Field<'_> {
     fn told(&self, name: &str, factor: f64, course: Course) -> Course {
         let last = course.reached.iter().rev().flatten().next();
         let text = last.map_or("not reached".into(), |r| format!("eta {:.1e} in {:.3} s", r.accuracy.eta, r.seconds));
-        tell(self.context, &format!("{name} x {factor}: {}: {text}", course.method));
+        tell(self.desk, &format!("{name} x {factor}: {}: {text}", course.method));
         course
     }
 }

@@ -2,7 +2,7 @@
 
 mod lines;
 
-pub(crate) use lines::{Series, file, lines};
+pub use lines::{Series, file, lines};
 
 use super::escape;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ const LEFT: f64 = 66.0;
 /// Points in the plane, coloured by class where classes are given.
 ///
 /// Points that are not finite are left out; of more than 5000 points an even selection is drawn. The figure says both.
-pub(crate) fn scatter(points: &[(f64, f64)], classes: Option<&[u32]>, title: &str, axes: (&str, &str)) -> String {
+pub fn scatter(points: &[(f64, f64)], classes: Option<&[u32]>, title: &str, axes: (&str, &str)) -> String {
     let shown = selection(points);
     let plot = Plot {
         height: 420.0,
@@ -50,7 +50,7 @@ pub(crate) fn scatter(points: &[(f64, f64)], classes: Option<&[u32]>, title: &st
 }
 
 /// Singular values in their order: bars, or dots on a logarithmic axis when they span more than two decades.
-pub(crate) fn spectrum(values: &[f64], title: &str) -> String {
+pub fn spectrum(values: &[f64], title: &str) -> String {
     let positive = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
     let (least, most) = (positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max));
     let log = most > 100.0 * least;
@@ -73,7 +73,7 @@ pub(crate) fn spectrum(values: &[f64], title: &str) -> String {
 }
 
 /// The list of class names with their marks, in the order of the class codes; empty without names.
-pub(crate) fn legend(names: &[String]) -> String {
+pub fn legend(names: &[String]) -> String {
     const MOST: usize = 2 * COLOURS as usize;
     if names.is_empty() {
         return String::new();

@@ -4,7 +4,7 @@ use super::ksvd1::PENALTIES;
 use super::paper::ablation_figures;
 use super::sets::{Folder, GraphSet};
 use super::{Settings, tell};
-use crate::context::Context;
+use crate::Desk;
 use anyhow::Result;
 use lopsided::evaluation::{Grid, Measure, Spread, TablePrediction, summarize};
 use lopsided::kernel::KernelSpec;
@@ -40,32 +40,32 @@ struct Line {
 type Embedding = (&'static str, Features<f64>);
 
 /// Both methods on one set; a set with links and a table is a graph.
-pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
-    tell(context, &folder.name);
-    if folder.has_graph() { graph(folder, settings, context) } else { table(folder, settings, context) }
+pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
+    tell(desk, &folder.name);
+    if folder.has_graph() { graph(folder, settings, desk) } else { table(folder, settings, desk) }
 }
 
-fn graph(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+fn graph(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
     let set: GraphSet = folder.graph()?;
     let samples = set.graph.nodes();
     let rank = settings.rank.min(samples);
     let mut methods = Vec::new();
-    for (method, features) in embeddings(&set.data, &set.data, rank, settings, context)? {
+    for (method, features) in embeddings(&set.data, &set.data, rank, settings, desk)? {
         let grid = Grid { ranks: vec![rank], penalties: PENALTIES.to_vec() };
-        let trials = settings.protocol().evaluate(&features, &set.codes, &[grid], &context.run)?;
+        let trials = settings.protocol().evaluate(&features, &set.codes, &[grid], &desk.run)?;
         methods.push(Line { method, rank: features.rank(), score: summarize(&[trials], 0).micro_f1, paper: None });
     }
     let (name, seconds) = (folder.name.clone(), start.elapsed().as_secs_f64());
     Ok(SetReport { name, samples, rank, measure: Measure::MicroF1, methods, seconds })
 }
 
-fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+fn table(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
     let (data, target): (Dataset<f64>, Target) = folder.table()?;
     let samples = data.x.count();
     let rank = settings.rank.min(samples).min(data.x.width());
-    let aligned = Dataset::from_matrix_with(data.x.clone(), &Compatibility::new(Compat::Pca), &context.run)?;
+    let aligned = Dataset::from_matrix_with(data.x.clone(), &Compatibility::new(Compat::Pca), &desk.run)?;
     let protocol = settings.protocol();
     let task = TablePrediction {
         train_share: protocol.train_share,
@@ -75,8 +75,8 @@ fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetR
     };
     let figures = ablation_figures(&folder.name);
     let mut methods = Vec::new();
-    for (at, (method, features)) in embeddings(&data, &aligned, rank, settings, context)?.into_iter().enumerate() {
-        let score = Spread::of(task.evaluate(&features, &target, &context.run)?);
+    for (at, (method, features)) in embeddings(&data, &aligned, rank, settings, desk)?.into_iter().enumerate() {
+        let score = Spread::of(task.evaluate(&features, &target, &desk.run)?);
         methods.push(Line { method, rank: features.rank(), score, paper: figures.map(|f| f[at]) });
     }
     let (name, seconds) = (folder.name.clone(), start.elapsed().as_secs_f64());
@@ -89,7 +89,7 @@ fn embeddings(
     both: &Dataset<f64>,
     rank: usize,
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
 ) -> lopsided::Result<Vec<Embedding>> {
     let kernel = KernelSpec::new("poly").with("degree", 2.0).with("coef0", 1.0).with("gamma", 1.0);
     let solver = settings.solver();
@@ -100,7 +100,7 @@ fn embeddings(
         rank: rank.min(both.cols().count()),
         ..KernelSvd::new("poly").with_solver(&solver.name)
     };
-    let run = &context.run;
+    let run = &desk.run;
     Ok(vec![
         ("nonlinear + SVD", mapped.fit(rows, run)?),
         ("KSVD", Features::from(two_sided.fit(both.clone(), run)?).one_sided()),

@@ -8,7 +8,7 @@ pub(super) use text::text;
 
 use super::sets::Folder;
 use super::{Settings, tell};
-use crate::context::Context;
+use crate::Desk;
 use anyhow::Result;
 use lopsided::estimators::{Approach, Approximation, Comparison, KernelPca, SvmKind};
 use lopsided::evaluation::{Spread, standardized_by};
@@ -86,33 +86,33 @@ struct Split {
 }
 
 /// All samplers and approaches on one set.
-pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
-    let split = split(folder, settings, context.run.seed)?;
+    let split = split(folder, settings, desk.run.seed)?;
     let (rows, columns) = (split.train.x.count(), split.train.x.width());
-    tell(context, &format!("{}: {rows} rows to learn from, {} to test on", folder.name, split.test.x.count()));
-    let (ridge, tuned) = machines::ridge(&split.train, settings, &context.run)?;
-    let (svm, svm_penalty) = machines::svm(ridge.svd.clone(), &split.train, settings, &context.run)?;
+    tell(desk, &format!("{}: {rows} rows to learn from, {} to test on", folder.name, split.test.x.count()));
+    let (ridge, tuned) = machines::ridge(&split.train, settings, &desk.run)?;
+    let (svm, svm_penalty) = machines::svm(ridge.svd.clone(), &split.train, settings, &desk.run)?;
     let rank = settings.rank.min(rows);
     let pca = KernelPca::new(ridge.svd.clone().with_rank(rank));
-    let nu = machines::nu(&svm, &split.train, settings, &context.run)?;
+    let nu = machines::nu(&svm, &split.train, settings, &desk.run)?;
     let mut machines = vec![
-        ("svm", Comparison::svm(&svm, &split.train, &context.run)?),
-        ("krr", Comparison::ridge(&ridge, &split.train, &context.run)?),
-        ("kpca", Comparison::pca(&pca, &split.train, &context.run)?),
+        ("svm", Comparison::svm(&svm, &split.train, &desk.run)?),
+        ("krr", Comparison::ridge(&ridge, &split.train, &desk.run)?),
+        ("kpca", Comparison::pca(&pca, &split.train, &desk.run)?),
     ];
     if let Some(nu) = nu {
         let nu_svm = svm.with_kind(SvmKind::Nu(nu));
-        machines.insert(0, ("nu-svm", Comparison::svm(&nu_svm, &split.train, &context.run)?));
+        machines.insert(0, ("nu-svm", Comparison::svm(&nu_svm, &split.train, &desk.run)?));
     }
     let (mut exact, mut lines) = (Vec::new(), Vec::new());
     for (name, comparison) in &machines {
-        exact.push(exact_machine(name, comparison, &split, &context.run)?);
+        exact.push(exact_machine(name, comparison, &split, &desk.run)?);
         for sampler in samplers::<f64>().iter().map(|entry| entry.name) {
             for &ratio in if settings.quick { &FEW_RATIOS[..] } else { &RATIOS } {
-                lines.extend(trials((name, comparison), (sampler, ratio), &split, settings, context)?);
+                lines.extend(trials((name, comparison), (sampler, ratio), &split, settings, desk)?);
             }
-            tell(context, &format!("{}: {name} with {sampler} ({:.0} s)", folder.name, start.elapsed().as_secs_f64()));
+            tell(desk, &format!("{}: {name} with {sampler} ({:.0} s)", folder.name, start.elapsed().as_secs_f64()));
         }
     }
     mark_frontier(&mut lines);
@@ -197,12 +197,12 @@ fn trials(
     (sampler, ratio): (&'static str, f64),
     split: &Split,
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
 ) -> Result<Vec<Line>> {
     let landmarks = ((ratio * split.train.x.count() as f64).round() as usize).max(1);
     let approximation = Approximation::new(Approach::Lla, sampler, landmarks);
     let one = |trial: usize| -> lopsided::Result<Option<[[f64; 3]; 2]>> {
-        let run = Run { seed: context.run.seed + trial as u64, watch: context.run.watch.silent() };
+        let run = Run { seed: desk.run.seed + trial as u64, watch: desk.run.watch.silent() };
         let found = match comparison.attempt(&approximation, &run) {
             // So few landmarks that the classes of some pair are not told apart at all.
             Err(Error::Param { name, .. }) if name == "nu" => return Ok(None),
@@ -217,7 +217,7 @@ fn trials(
     let found: Vec<[[f64; 3]; 2]> = found.into_iter().flatten().collect();
     if found.len() < settings.trials {
         let without = settings.trials - found.len();
-        tell(context, &format!("{machine} with {landmarks} landmarks of {sampler}: no margin in {without} trials"));
+        tell(desk, &format!("{machine} with {landmarks} landmarks of {sampler}: no margin in {without} trials"));
     }
     if found.is_empty() {
         return Ok(Vec::new());

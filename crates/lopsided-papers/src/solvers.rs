@@ -1,7 +1,7 @@
 //! Solvers in competition: the loosest setting of each that reaches an accuracy, and its time.
 
 use super::paper::SolverFigures;
-use crate::context::Context;
+use crate::Desk;
 use lopsided::Run;
 use lopsided::base::registry::Params;
 use lopsided::evaluation::{Accuracy, Reference};
@@ -188,7 +188,7 @@ impl Course {
         method: &Method,
         problem: &Problem<'_>,
         demand: &Demand<'_>,
-        context: &Context,
+        desk: &Desk,
     ) -> lopsided::Result<Self> {
         let mut course =
             Course { build_seconds: problem.build_seconds, ..Course::impossible(method, demand, String::new()) };
@@ -200,15 +200,14 @@ impl Course {
                 course.stopped = Some(course.out_of_time(demand.limit));
                 return Ok(course);
             }
-            let (svd, seconds) = solve(method, problem, &params, &context.run)?;
+            let (svd, seconds) = solve(method, problem, &params, &desk.run)?;
             let accuracy = problem.reference.accuracy(&svd);
             let landmarks = svd.report.landmarks.map(|l| l.0);
             course.attempts.push(Attempt { setting: setting.clone(), landmarks, accuracy, seconds });
             let open = |at: &usize| course.reached[*at].is_none() && accuracy.eta <= demand.etas[*at];
             let now: Vec<usize> = (0..demand.etas.len()).filter(open).collect();
             if !now.is_empty() {
-                let seconds =
-                    problem.build_seconds + median(method, problem, &params, (seconds, demand), &context.run)?;
+                let seconds = problem.build_seconds + median(method, problem, &params, (seconds, demand), &desk.run)?;
                 let seconds_with_failures = seconds + (spent - problem.build_seconds);
                 let reached = Reached { setting, landmarks, accuracy, seconds, seconds_with_failures };
                 now.into_iter().for_each(|at| course.reached[at] = Some(reached.clone()));

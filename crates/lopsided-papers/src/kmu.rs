@@ -2,14 +2,14 @@
 
 use super::sets::{self, Folder};
 use super::{Report, Skipped, data_folder, is_interruption, show, tell};
-use crate::args::ReproduceArgs;
-use crate::commands::Outcome;
-use crate::context::Context;
-use crate::talk;
+use crate::Desk;
+use crate::ReproduceArgs;
+use crate::Shown;
 use anyhow::Result;
 use lopsided::data::synth::NoisyProjections;
 use lopsided::kernel::{Gamma, KernelSpec};
 use lopsided::online::{Hindsight, Instance, LearnerSpec, Loss, StepSize, Trial, Tuning, best_in_hindsight};
+use lopsided::report::text;
 use lopsided::{Mat, Run, Samples};
 use serde::Serialize;
 use std::time::Instant;
@@ -57,22 +57,22 @@ struct Stream {
 }
 
 /// Computes the table.
-pub(super) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
+pub(super) fn run(args: &ReproduceArgs, desk: &Desk) -> Result<Shown> {
     let mut sets = Vec::new();
-    for stream in made(args.quick, context.run.seed)? {
-        sets.push(measured(&stream, context)?);
+    for stream in made(args.quick, desk.run.seed)? {
+        sets.push(measured(&stream, desk)?);
     }
     let mut skipped = Vec::new();
     let folders = data_folder(args).ok().map(|data| sets::folders(&data, &args.only)).transpose()?;
     for folder in folders.unwrap_or_default().iter().filter(|folder| folder.has_table()) {
-        match on_table(folder, args.quick, context) {
+        match on_table(folder, args.quick, desk) {
             Ok(found) => sets.extend(found),
             Err(error) if is_interruption(&error) => return Err(error),
             Err(error) => skipped.push(Skipped { name: folder.name.clone(), reason: format!("{error:#}") }),
         }
     }
-    let (seed, seconds) = (context.run.seed, context.seconds());
-    show(&Report { table: "kmu-regret", seed, trials: 1, folds: 1, sets, skipped, seconds }, text, context)
+    let (seed, seconds) = (desk.run.seed, desk.seconds());
+    show(&Report { table: "kmu-regret", seed, trials: 1, folds: 1, sets, skipped, seconds }, text, desk)
 }
 
 fn made(quick: bool, seed: u64) -> lopsided::Result<Vec<Stream>> {
@@ -104,13 +104,13 @@ fn made(quick: bool, seed: u64) -> lopsided::Result<Vec<Stream>> {
 }
 
 /// The rows of a table as they come, with the linear and with the Gaussian kernel.
-fn on_table(folder: &Folder, quick: bool, context: &Context) -> Result<Vec<SetReport>> {
+fn on_table(folder: &Folder, quick: bool, desk: &Desk) -> Result<Vec<SetReport>> {
     let (data, _) = folder.table()?;
     if matches!(data.x, Samples::Sparse(_)) {
         return Ok(Vec::new());
     }
     let rows = &data.x.clone().into_dense();
-    let seed = context.run.seed;
+    let seed = desk.run.seed;
     let gamma =
         Gamma::Median.resolve(lopsided::kernel::pair::Meeting::Dot, data.x.as_ref(), data.x.as_ref(), 1.0, seed)?;
     let kernels = [
@@ -122,7 +122,7 @@ fn on_table(folder: &Folder, quick: bool, context: &Context) -> Result<Vec<SetRe
         let most = if quick { 60 } else { most };
         let trials = (0..rows.nrows().min(most)).map(|i| Trial { instance: instance(rows, i), label: 0.0 }).collect();
         let stream = Stream { name: folder.name.clone(), kernel, trials, dimension, normalize: true };
-        found.push(measured(&stream, context)?);
+        found.push(measured(&stream, desk)?);
     }
     Ok(found)
 }
@@ -131,9 +131,9 @@ fn instance(rows: &Mat<f64>, i: usize) -> Instance {
     Instance::symmetric(&rows.row(i).iter().copied().collect::<Vec<_>>())
 }
 
-fn measured(stream: &Stream, context: &Context) -> Result<SetReport> {
-    tell(context, &format!("{}, {} kernel", stream.name, stream.kernel.name));
-    let run = &context.run;
+fn measured(stream: &Stream, desk: &Desk) -> Result<SetReport> {
+    tell(desk, &format!("{}, {} kernel", stream.name, stream.kernel.name));
+    let run = &desk.run;
     let count = stream.trials.len();
     let best = best_in_hindsight(&spec(stream, "eg-plus"), &stream.trials, &[count], &Hindsight::default(), run)?[0];
     let (missed, span) = (count as f64 + best.loss, span(stream, run)?);
@@ -213,14 +213,14 @@ fn text(set: &SetReport) -> String {
         set.trials,
         set.instance_rank,
         set.span,
-        talk::number(set.missed)
+        text::number(set.missed)
     );
     let rows = set.learners.iter().map(|line| {
-        let [regret, bound, paper] = [line.regret, line.bound, line.paper_bound].map(talk::number);
+        let [regret, bound, paper] = [line.regret, line.bound, line.paper_bound].map(text::number);
         (
             format!("  {}", line.learner),
             format!("regret {regret}  bound {bound}  paper's {paper}  {:.2} s", line.seconds),
         )
     });
-    head + &talk::aligned(&rows.collect::<Vec<_>>())
+    head + &text::aligned(&rows.collect::<Vec<_>>())
 }

@@ -4,7 +4,7 @@ use super::{Course, Goal, METHODS, NYSTROM, Race, SetReport, seconds};
 use std::fmt::Write as _;
 
 /// The tables of one set.
-pub(in crate::commands::reproduce) fn text(set: &SetReport) -> String {
+pub(crate) fn text(set: &SetReport) -> String {
     let mut out = format!(
         "{}: {} nodes, {} links; kernel {}, rank {}\n\
          seconds: {}; failures: with all looser settings that failed before, at most {} s;\n\

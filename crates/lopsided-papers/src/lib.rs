@@ -1,5 +1,9 @@
-//! `lopsided reproduce`: tables of the papers on the sets of a data folder.
+//! Tables and figures of the papers behind lopsided, computed on the sets of a data folder, with the papers' own figures beside them.
+//!
+//! Everything here stands on the public interface of the library. The program calls [`reproduce`] for its command of that
+//! name and shows what comes back.
 
+mod args;
 mod askls;
 mod askls1;
 mod curves;
@@ -17,18 +21,44 @@ mod paper;
 mod sets;
 mod solvers;
 
-use super::Outcome;
-use crate::args::{LearningArgs, PaperTable, ReproduceArgs};
-use crate::context::Context;
-use crate::talk;
+pub use args::{LearningArgs, PaperTable, ReproduceArgs};
+
 use anyhow::Result;
-use lopsided::Error;
 use lopsided::base::registry::Params;
 use lopsided::estimators::SolverSpec;
 use lopsided::evaluation::NodeClassification;
+use lopsided::{Error, Run};
 use serde::Serialize;
 use sets::Folder;
 use std::path::PathBuf;
+use std::time::Instant;
+
+/// What the tables need of the program that shows them.
+pub struct Desk<'a> {
+    /// Seed, progress and cancellation.
+    pub run: Run,
+    /// Whether the result is wanted as JSON.
+    pub json: bool,
+    /// Whether nothing is to be said on the way.
+    pub quiet: bool,
+    /// Bytes that may be used.
+    pub memory: Option<u64>,
+    /// Says something on the way.
+    pub tell: &'a (dyn Fn(&str) + Sync),
+    /// The most bytes that the process had so far.
+    pub peak_bytes: fn() -> Option<u64>,
+    /// When the work began.
+    pub start: Instant,
+}
+
+impl Desk<'_> {
+    fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+}
+
+/// A table, as JSON or as text, whichever was wanted.
+pub struct Shown(pub String);
 
 /// Up to this many nodes a complete decomposition is affordable.
 const EXACT: usize = 4000;
@@ -179,52 +209,54 @@ struct Kind {
 const GRAPHS: &str = "edges.csv and labels.csv";
 
 /// Computes the table.
-pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
+///
+/// # Errors
+/// [`Error::Param`] for options that do not fit and folders without a suitable set, [`Error::Interrupted`].
+pub fn reproduce(args: &ReproduceArgs, desk: &Desk<'_>) -> Result<Shown> {
     let settings = Settings::new(args)?;
     settings.prepare_out(args)?;
     let folders = || data_folder(args).and_then(|data| sets::folders(&data, &args.only));
     let graphs = |table| Kind { table, fits: Folder::has_graph, needs: GRAPHS };
     match args.table {
         PaperTable::Ksvd1 => {
-            let report = over_sets(&graphs("ksvd-1"), &folders()?, &settings, context, ksvd1::set)?;
-            show(&report, ksvd1::text, context)
+            let report = over_sets(&graphs("ksvd-1"), &folders()?, &settings, desk, ksvd1::set)?;
+            show(&report, ksvd1::text, desk)
         }
         PaperTable::Ksvd2 => {
             let kind = Kind { table: "ksvd-2", fits: Folder::has_matrix, needs: "features.mtx and labels.csv" };
-            let report = over_sets(&kind, &folders()?, &settings, context, ksvd2::set)?;
-            show(&report, ksvd2::text, context)
+            let report = over_sets(&kind, &folders()?, &settings, desk, ksvd2::set)?;
+            show(&report, ksvd2::text, desk)
         }
         PaperTable::Ksvd4 | PaperTable::Ksvd6 => {
             let table = if args.table == PaperTable::Ksvd4 { "ksvd-4" } else { "ksvd-6" };
-            let report = over_sets(&graphs(table), &folders()?, &settings, context, ksvd4::set)?;
-            show(&report, ksvd4::text, context)
+            let report = over_sets(&graphs(table), &folders()?, &settings, desk, ksvd4::set)?;
+            show(&report, ksvd4::text, desk)
         }
         PaperTable::Ksvd3 => {
             let kind = Kind { table: "ksvd-3", fits: Folder::has_table, needs: "data.csv" };
-            let report = over_sets(&kind, &folders()?, &settings, context, ksvd3::set)?;
-            let outcome = show(&report, ksvd3::text, context)?;
-            ksvd3::show_verdict(&report.sets, context)?;
-            Ok(outcome)
+            let report = over_sets(&kind, &folders()?, &settings, desk, ksvd3::set)?;
+            let Shown(table) = show(&report, ksvd3::text, desk)?;
+            Ok(Shown(table + &if desk.json { String::new() } else { ksvd3::verdicts(&report.sets) }))
         }
         PaperTable::Ksvd5 => {
             let fits = |folder: &Folder| folder.has_graph() || folder.has_table();
             let kind = Kind { table: "ksvd-5", fits, needs: "edges.csv and labels.csv, or data.csv" };
-            let report = over_sets(&kind, &folders()?, &settings, context, ksvd5::set)?;
-            show(&report, ksvd5::text, context)
+            let report = over_sets(&kind, &folders()?, &settings, desk, ksvd5::set)?;
+            show(&report, ksvd5::text, desk)
         }
-        PaperTable::Ksvd7 => ksvd7::run(args, &settings, context),
-        PaperTable::Askls1 => askls1::run(&settings, args.quick, context),
-        PaperTable::KmuRegret => kmu::run(args, context),
+        PaperTable::Ksvd7 => ksvd7::run(args, &settings, desk),
+        PaperTable::Askls1 => askls1::run(&settings, args.quick, desk),
+        PaperTable::KmuRegret => kmu::run(args, desk),
         PaperTable::Askls3 => {
-            show(&over_sets(&graphs("askls-3"), &folders()?, &settings, context, askls::graph)?, askls::text, context)
+            show(&over_sets(&graphs("askls-3"), &folders()?, &settings, desk, askls::graph)?, askls::text, desk)
         }
         PaperTable::Nkm1 => {
             let kind = Kind { table: "nkm-1", fits: Folder::has_table, needs: "data.csv with classes" };
-            show(&over_sets(&kind, &folders()?, &settings, context, nkm1::set)?, nkm1::text, context)
+            show(&over_sets(&kind, &folders()?, &settings, desk, nkm1::set)?, nkm1::text, desk)
         }
         PaperTable::Askls4 => {
             let kind = Kind { table: "askls-4", fits: Folder::has_table, needs: "data.csv" };
-            show(&over_sets(&kind, &folders()?, &settings, context, askls::table)?, askls::text, context)
+            show(&over_sets(&kind, &folders()?, &settings, desk, askls::table)?, askls::text, desk)
         }
     }
 }
@@ -235,24 +267,24 @@ fn data_folder(args: &ReproduceArgs) -> lopsided::Result<PathBuf> {
     args.data.clone().or(named).ok_or_else(missing)
 }
 
-type OnSet<S> = fn(&Folder, &Settings, &Context) -> Result<S>;
+type OnSet<S> = fn(&Folder, &Settings, &Desk) -> Result<S>;
 
 /// Runs over all folders with the right files; a set that fails is reported and left out.
 fn over_sets<S>(
     kind: &Kind,
     folders: &[Folder],
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
     on_set: OnSet<S>,
 ) -> Result<Report<S>> {
     let (mut sets, mut skipped) = (Vec::new(), Vec::new());
     for folder in folders.iter().filter(|folder| (kind.fits)(folder)) {
-        match on_set(folder, settings, context) {
+        match on_set(folder, settings, desk) {
             Ok(set) => sets.push(set),
             Err(error) if is_interruption(&error) => return Err(error),
             Err(error) => {
                 let reason = format!("{error:#}");
-                talk::remark(&format!("{}: skipped: {reason}", folder.name));
+                (desk.tell)(&format!("{}: skipped: {reason}", folder.name));
                 skipped.push(Skipped { name: folder.name.clone(), reason });
             }
         }
@@ -263,27 +295,24 @@ fn over_sets<S>(
         return Err(Error::param("data", found, allowed).into());
     }
     let Settings { trials, folds, .. } = *settings;
-    Ok(Report { table: kind.table, seed: context.run.seed, trials, folds, sets, skipped, seconds: context.seconds() })
+    Ok(Report { table: kind.table, seed: desk.run.seed, trials, folds, sets, skipped, seconds: desk.seconds() })
 }
 
 fn is_interruption(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<Error>(), Some(Error::Interrupted))
 }
 
-fn show<S: Serialize>(report: &Report<S>, text: fn(&S) -> String, context: &Context) -> Result<Outcome> {
-    context.line.clear();
-    if context.global.json {
-        talk::json(report)?;
-    } else {
-        let parts: Vec<String> = report.sets.iter().map(text).collect();
-        talk::print(&format!("{}\n{:.0} s in all\n", parts.join("\n"), report.seconds))?;
+fn show<S: Serialize>(report: &Report<S>, text: fn(&S) -> String, desk: &Desk) -> Result<Shown> {
+    if desk.json {
+        return Ok(Shown(serde_json::to_string(report)? + "\n"));
     }
-    Ok(Outcome::Done)
+    let parts: Vec<String> = report.sets.iter().map(text).collect();
+    Ok(Shown(format!("{}\n{:.0} s in all\n", parts.join("\n"), report.seconds)))
 }
 
-/// Says on stderr what is being done.
-fn tell(context: &Context, text: &str) {
-    if !context.global.quiet {
-        talk::remark(text);
+/// Says what is being done.
+fn tell(desk: &Desk, text: &str) {
+    if !desk.quiet {
+        (desk.tell)(text);
     }
 }

@@ -5,7 +5,7 @@ use super::methods::{METHODS, Method, Setting};
 use super::paper::{NodeFigures, node_figures};
 use super::sets::{Folder, GraphSet};
 use super::{EXACT, Settings, tell};
-use crate::context::Context;
+use crate::Desk;
 use anyhow::Result;
 use lopsided::Features;
 use lopsided::evaluation::{Grid, Reconstruction, Spread, Summary, Trial, reconstruct, summarize};
@@ -70,20 +70,17 @@ struct Candidate {
 }
 
 /// All methods on one set.
-pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
     let set = folder.graph()?;
     let (nodes, links) = (set.graph.nodes(), set.graph.adjacency().nnz());
     let rank = settings.rank.min(nodes);
-    tell(context, &format!("{}: {nodes} nodes, {links} links, {} classes, rank {rank}", folder.name, set.classes));
+    tell(desk, &format!("{}: {nodes} nodes, {links} links, {} classes, rank {rank}", folder.name, set.classes));
     let mut methods = Vec::new();
     for method in &METHODS {
-        let line = line(method, &folder.name, &set, rank, settings, context)?;
+        let line = line(method, &folder.name, &set, rank, settings, desk)?;
         let (micro, tuned) = (line.protocol.micro_f1.mean, line.tuned.micro_f1.mean);
-        tell(
-            context,
-            &format!("{}: {} {micro:.3}, tuned {tuned:.3} ({:.0} s)", folder.name, method.name, line.seconds),
-        );
+        tell(desk, &format!("{}: {} {micro:.3}, tuned {tuned:.3} ({:.0} s)", folder.name, method.name, line.seconds));
         methods.push(line);
     }
     let files =
@@ -108,11 +105,11 @@ fn line(
     set: &GraphSet,
     rank: usize,
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
 ) -> lopsided::Result<Line> {
     let start = Instant::now();
     let factors = if method.tunable { &settings.factors[..] } else { &[1.0] };
-    let candidates = candidates(method, factors, set, rank, settings, context)?;
+    let candidates = candidates(method, factors, set, rank, settings, desk)?;
     let trials: Vec<Vec<Trial>> = candidates.iter().map(|c| c.trials.clone()).collect();
     Ok(Line {
         method: method.name,
@@ -136,15 +133,15 @@ fn candidates(
     set: &GraphSet,
     rank: usize,
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
 ) -> lopsided::Result<Vec<Candidate>> {
     let solver = settings.solver();
-    let embed = |factor: f64| method.embed(set, &Setting { rank, solver: solver.clone(), factor }, &context.run);
+    let embed = |factor: f64| method.embed(set, &Setting { rank, solver: solver.clone(), factor }, &desk.run);
     if set.graph.nodes() > EXACT {
-        return factors.iter().map(|&k| candidate(k, &embed(k)?, set, settings, context)).collect();
+        return factors.iter().map(|&k| candidate(k, &embed(k)?, set, settings, desk)).collect();
     }
     let features: Vec<Features<f64>> = factors.par_iter().map(|&k| embed(k)).collect::<lopsided::Result<_>>()?;
-    factors.iter().zip(&features).map(|(&k, features)| candidate(k, features, set, settings, context)).collect()
+    factors.iter().zip(&features).map(|(&k, features)| candidate(k, features, set, settings, desk)).collect()
 }
 
 fn candidate(
@@ -152,9 +149,9 @@ fn candidate(
     features: &Features<f64>,
     set: &GraphSet,
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
 ) -> lopsided::Result<Candidate> {
-    let run = &context.run;
+    let run = &desk.run;
     let trials =
         settings.protocol().evaluate(features, &set.codes, &grids(settings.rank.min(set.graph.nodes())), run)?;
     let powers = if settings.reconstruction { &POWERS[..] } else { &[] };

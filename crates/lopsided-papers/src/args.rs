@@ -1,79 +1,109 @@
 //! Options of `reproduce`.
 
-use super::LearningArgs;
 use clap::{Args, ValueEnum};
 use lopsided::data::synth::TopicTable;
+use lopsided::{KernelSvd, LearnedCompat};
 use std::path::PathBuf;
 
+/// Options of the command `reproduce`.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct ReproduceArgs {
+pub struct ReproduceArgs {
     /// The table.
     #[arg(value_enum)]
-    pub(crate) table: PaperTable,
+    pub table: PaperTable,
     /// Folder with one folder per data set. Default: the environment variable LOPSIDED_DATA.
     #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    pub data: Option<PathBuf>,
     /// Only these sets.
     #[arg(long, value_name = "SET", num_args = 1..)]
-    pub(crate) only: Vec<String>,
+    pub only: Vec<String>,
     /// Random splits into 80 % to learn from and 20 % to test on; default: 10. For ksvd-2 seeds of k-means, default: 5;
     /// for ksvd-4 and ksvd-6 repeats of each time, of which the median counts, default: 3.
     #[arg(long, value_name = "N")]
-    pub(crate) trials: Option<usize>,
+    pub trials: Option<usize>,
     /// Largest number of components; 1000 by default, 4 for ksvd-3 as in the paper, 20 for ksvd-2, ksvd-4 and ksvd-6, 50 for
     /// ksvd-7, fewer where the data have fewer.
     #[arg(long, value_name = "R")]
-    pub(crate) rank: Option<usize>,
+    pub rank: Option<usize>,
     /// Parts of the training part for cross-validation.
     #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) folds: usize,
+    pub folds: usize,
     /// Bandwidths, in multiples of KSVD's rule. Default: 2,5,10 to choose from, for ksvd-1 and ksvd-5 also 20; 1,0.5, each on
     /// its own, for ksvd-4 and ksvd-6.
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
-    pub(crate) gamma_factors: Vec<f64>,
+    pub gamma_factors: Vec<f64>,
     /// Solver of the features; by default auto, to a residual of 1e-4 of each singular value.
     #[arg(long, value_name = "NAME")]
-    pub(crate) solver: Option<String>,
+    pub solver: Option<String>,
     /// Most rows to learn from in a table of ksvd-3 (default: 500) and nkm-1 (default: 2500); of larger tables a random part is
     /// taken.
     #[arg(long, value_name = "N")]
-    pub(crate) max_rows: Option<usize>,
+    pub max_rows: Option<usize>,
+    /// Options of the learned compatibility matrix.
     #[command(flatten)]
-    pub(crate) learning: LearningArgs,
+    pub learning: LearningArgs,
     /// Leave the reconstruction of links out.
     #[arg(long)]
-    pub(crate) no_reconstruction: bool,
+    pub no_reconstruction: bool,
     /// ksvd-7: landmarks on each side. Default: 1000.
     #[arg(long, value_name = "M")]
-    pub(crate) landmarks: Option<usize>,
+    pub landmarks: Option<usize>,
     /// ksvd-7: coordinates of the random compatibility. Default: 1000.
     #[arg(long, value_name = "Q")]
-    pub(crate) compat_width: Option<usize>,
+    pub compat_width: Option<usize>,
     /// ksvd-7: make a sparse table of this size and run on it instead of on the sets of DIR.
     #[arg(long, value_name = "ROWS,COLS,ENTRIES_PER_ROW", value_parser = table_of_size)]
-    pub(crate) generate: Option<TopicTable>,
+    pub generate: Option<TopicTable>,
     /// Rank 100 or less, 2 trials, one bandwidth: a look, not a result.
     #[arg(long)]
-    pub(crate) quick: bool,
+    pub quick: bool,
     /// ksvd-2: clusters of the columns. Default: as many as classes.
     #[arg(long, value_name = "L")]
-    pub(crate) col_clusters: Option<usize>,
+    pub col_clusters: Option<usize>,
     /// ksvd-4, ksvd-6: the accuracies η to reach. Default: 0.1, for ksvd-6 also 0.01.
     #[arg(long, value_name = "E,…", value_delimiter = ',')]
-    pub(crate) eta: Vec<f64>,
+    pub eta: Vec<f64>,
     /// ksvd-4, ksvd-6: most seconds for all attempts of one method.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
-    pub(crate) limit: f64,
+    pub limit: f64,
     /// ksvd-1: folder for the scores by number of components, as CSV and SVG; ksvd-4, ksvd-6: for the figures 4 and 5, as CSV and SVG, which are not computed without it; nkm-1: folder for the
     /// figures; ksvd-7: folder to keep the made table in, which is removed without it.
     #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
+}
+
+/// How a compatibility matrix is learned.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Learned compatibility")]
+pub struct LearningArgs {
+    /// How far an entry of the matrix moves with a batch, relative to the size of its entries. Default: 0.01.
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    pub learning_rate: Option<f64>,
+    /// Passes over the rows, at most. Default: 100.
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// Rows per step. Default: 64.
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+}
+
+impl LearningArgs {
+    /// The learner with these settings.
+    pub fn learner(&self, machine: KernelSvd) -> LearnedCompat {
+        let usual = LearnedCompat::new(machine);
+        LearnedCompat {
+            learning_rate: self.learning_rate.unwrap_or(usual.learning_rate),
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            batch: self.batch.unwrap_or(usual.batch),
+            ..usual
+        }
+    }
 }
 
 /// Tables that can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PaperTable {
+pub enum PaperTable {
     /// Node classification and graph reconstruction, KSVD Table 1.
     #[value(name = "ksvd-1")]
     Ksvd1,

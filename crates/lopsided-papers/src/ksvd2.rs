@@ -3,7 +3,7 @@
 use super::paper::{BiclusterFigures, bicluster_figures};
 use super::sets::{Folder, MatrixSet};
 use super::{Settings, tell};
-use crate::context::Context;
+use crate::Desk;
 use anyhow::Result;
 use lopsided::base::registry::Params;
 use lopsided::data::dataset::unit_rows;
@@ -96,19 +96,19 @@ const METHODS: [Embed; 4] = [
 ];
 
 /// All methods on one set.
-pub(super) fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
     let set = folder.matrix()?;
     let (rows, columns) = (set.samples.count(), set.samples.width());
     let col_clusters = settings.col_clusters.unwrap_or(set.classes);
-    tell(context, &format!("{}: {rows} x {columns}, {} classes", folder.name, set.classes));
-    let task = Task { set: &set, settings, col_clusters, run: &context.run };
+    tell(desk, &format!("{}: {rows} x {columns}, {} classes", folder.name, set.classes));
+    let task = Task { set: &set, settings, col_clusters, run: &desk.run };
     let aligned = task.aligned()?;
     let mut methods = Vec::new();
     for embed in METHODS {
         let line = task.line(&folder.name, &embed(&task, &aligned)?)?;
         let (nmi, seconds) = (line.plain.nmi, line.seconds);
-        tell(context, &format!("{}: {} NMI {:.3} ({seconds:.0} s)", folder.name, line.method, nmi.mean));
+        tell(desk, &format!("{}: {} NMI {:.3} ({seconds:.0} s)", folder.name, line.method, nmi.mean));
         methods.push(line);
     }
     let printed = PRINTED_ONLY.iter().filter_map(|m| Some((*m, bicluster_figures(&folder.name, m)?)));

@@ -12,15 +12,17 @@ const LEGEND: f64 = 34.0;
 const LABEL: f64 = 36.0;
 
 /// Points joined by a line; dashed and without dots for a level to compare with.
-pub(crate) struct Series {
+pub struct Series {
     /// Position in the legend, which gives the colour.
-    pub(crate) class: u32,
-    pub(crate) points: Vec<(f64, f64)>,
-    pub(crate) dashed: bool,
+    pub class: u32,
+    /// Places and values.
+    pub points: Vec<(f64, f64)>,
+    /// Whether it is a level to compare with.
+    pub dashed: bool,
 }
 
 /// Lines over a logarithmic horizontal axis; values that are not finite, and places not above 0, are left out.
-pub(crate) fn lines(series: &[Series], title: &str, axes: (&str, &str)) -> String {
+pub fn lines(series: &[Series], title: &str, axes: (&str, &str)) -> String {
     let kept = |p: &&(f64, f64)| p.0.is_finite() && p.0 > 0.0 && p.1.is_finite();
     let all = || series.iter().flat_map(|s| s.points.iter()).filter(kept);
     let (least, most) = (all().map(|p| p.0).fold(f64::INFINITY, f64::min), all().map(|p| p.0).fold(0.0, f64::max));
@@ -63,7 +65,7 @@ fn path(plot: &Plot, class: u32, points: &[(f64, f64)], dashed: bool) -> String 
 }
 
 /// An SVG file with plots of lines side by side over one legend, readable in light and dark.
-pub(crate) fn file(panels: &[String], legend: &[&str]) -> String {
+pub fn file(panels: &[String], legend: &[&str]) -> String {
     let (width, height) = (WIDTH * panels.len() as f64, HEIGHT + LEGEND);
     let style = include_str!("../style.css");
     let mut out = format!(

@@ -1,39 +1,40 @@
 //! Self-contained HTML pages: no script, no external resource, readable offline, in light and dark.
 
-pub(crate) mod svg;
+pub mod svg;
+pub mod text;
 
 use std::fmt::Write;
 
 /// A page under construction. Every text is escaped; figures are strings from [`svg`].
-pub(crate) struct Page {
+pub struct Page {
     title: String,
     body: String,
 }
 
 impl Page {
     /// A page with a title and the sentence that says what it shows.
-    pub(crate) fn new(title: &str, lead: &str) -> Self {
+    pub fn new(title: &str, lead: &str) -> Self {
         let body = format!("<header><h1>{}</h1><p>{}</p></header>\n", escape(title), escape(lead));
         Page { title: title.into(), body }
     }
 
     /// A heading.
-    pub(crate) fn section(self, heading: &str) -> Self {
+    pub fn section(self, heading: &str) -> Self {
         self.push(&format!("<h2>{}</h2>\n", escape(heading)))
     }
 
     /// A paragraph.
-    pub(crate) fn paragraph(self, text: &str) -> Self {
+    pub fn paragraph(self, text: &str) -> Self {
         self.push(&format!("<p>{}</p>\n", escape(text)))
     }
 
     /// Lines to be typed in a terminal.
-    pub(crate) fn command(self, lines: &str) -> Self {
+    pub fn command(self, lines: &str) -> Self {
         self.push(&format!("<pre><code>{}</code></pre>\n", escape(lines)))
     }
 
     /// A row of (label, value) pairs in large type: the numbers to remember.
-    pub(crate) fn facts(self, facts: &[(&str, String)]) -> Self {
+    pub fn facts(self, facts: &[(&str, String)]) -> Self {
         let cell = |(label, value): &(&str, String)| {
             format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(value))
         };
@@ -41,7 +42,7 @@ impl Page {
     }
 
     /// A table; columns that hold numbers only are aligned to the right.
-    pub(crate) fn table(self, caption: &str, header: &[&str], rows: &[Vec<String>]) -> Self {
+    pub fn table(self, caption: &str, header: &[&str], rows: &[Vec<String>]) -> Self {
         let numeric: Vec<bool> = (0..header.len()).map(|at| is_numeric(rows, at)).collect();
         let mut html = format!("<div class=\"wide\"><table><caption>{}</caption>\n<thead>", escape(caption));
         table_row(&mut html, "th scope=\"col\"", header.iter().copied(), &numeric);
@@ -53,7 +54,7 @@ impl Page {
     }
 
     /// Figures side by side over one legend (empty: none) and one caption.
-    pub(crate) fn figures(self, panels: &[String], legend: &[String], caption: &str) -> Self {
+    pub fn figures(self, panels: &[String], legend: &[String], caption: &str) -> Self {
         let panels = panels.join("</div>\n<div>");
         let legend = svg::legend(legend);
         let caption = escape(caption);
@@ -63,7 +64,7 @@ impl Page {
     }
 
     /// The finished page.
-    pub(crate) fn html(&self) -> String {
+    pub fn html(&self) -> String {
         let (title, style, body, version) =
             (escape(&self.title), include_str!("style.css"), &self.body, env!("CARGO_PKG_VERSION"));
         format!(
@@ -82,7 +83,7 @@ impl Page {
 }
 
 /// Text with the five characters that mean something in HTML and SVG replaced.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,7 +1,6 @@
 //! The data sets of a folder.
 
-use crate::input;
-use crate::labelled::measured;
+use lopsided::data::io::classes_of;
 use lopsided::data::io::{Format, Input, ReadOptions, is_svmlight, read, read_labels};
 use lopsided::evaluation::standardized;
 use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Mat, Result, Samples, Target};
@@ -155,7 +154,7 @@ impl Folder {
         let options = ReadOptions { format: Some(Format::Table), ..ReadOptions::default() };
         let Input::Table(table) = read::<f64>(file, &options)? else { return Err(self.missing("table").into()) };
         let (_, target) = table.target.ok_or_else(|| self.missing("target column"))?;
-        Ok((table.samples, measured(target)))
+        Ok((table.samples, target.measured()))
     }
 
     /// Reads the table as it is: rows to learn from, and rows to test on where the set has them.
@@ -167,7 +166,7 @@ impl Folder {
             let Input::Table(table) = read::<f64>(&file, &options)? else { return Err(missing().into()) };
             table.samples.check_finite(&file.display().to_string())?;
             let (_, target) = table.target.ok_or_else(missing)?;
-            Ok(Some(Dataset { y: Some(measured(target)), ..Dataset::new(table.samples) }))
+            Ok(Some(Dataset { y: Some(target.measured()), ..Dataset::new(table.samples) }))
         };
         Ok((one(&["data.csv"])?.ok_or_else(missing)?, one(&["test.csv"])?))
     }
@@ -182,7 +181,7 @@ impl Folder {
         table.samples.check_finite(&file.display().to_string())?;
         let labels = read_labels(&labels_file)?;
         let data = Dataset::new(table.samples);
-        let Target::Classes { names, codes } = input::classes(&labels_file, &data, &labels)? else {
+        let Target::Classes { names, codes } = classes_of(&labels_file, &data, &labels)? else {
             return Err(self.missing("classes").into());
         };
         let notes = table.notes.into_iter().chain(several_labels(&labels)).collect();
@@ -203,7 +202,7 @@ impl Folder {
         };
         let data = Dataset::from_graph(&graph, &GraphRule::default())?;
         notes.extend(several_labels(&labels));
-        let Target::Classes { names, codes } = input::classes(&labels_file, &data, &labels)? else {
+        let Target::Classes { names, codes } = classes_of(&labels_file, &data, &labels)? else {
             return Err(self.missing("classes").into());
         };
         let links = graph.adjacency().transpose();
@@ -212,7 +211,7 @@ impl Folder {
 }
 
 /// A remark about nodes that have more than one class, of which only one counts.
-fn several_labels(labels: &input::Labels) -> Option<String> {
+fn several_labels(labels: &[(String, String)]) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     let again = labels.iter().filter(|(id, _)| !seen.insert(id)).count();
     (again > 0).then(|| format!("of nodes with several labels only the last counts; {again} labels are left out"))

@@ -1,8 +1,8 @@
 //! The figures of nkm-1: numbers and pictures.
 
 use super::{Line, SetReport};
-use crate::report::svg::{self, Series};
 use lopsided::base::file::write_atomically;
+use lopsided::report::svg::{self, Series};
 use lopsided::{Error, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,9 @@
 use super::paper::large_figures;
 use super::sets::{self, Folder};
 use super::{Kind, Settings, data_folder, over_sets, show, tell};
-use crate::args::ReproduceArgs;
-use crate::commands::Outcome;
-use crate::context::Context;
-use crate::memory;
+use crate::Desk;
+use crate::ReproduceArgs;
+use crate::Shown;
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::base::file;
@@ -72,19 +71,19 @@ struct Choice {
 const KIND: Kind = Kind { table: "ksvd-7", fits: Folder::has_svmlight, needs: "an svmlight file" };
 
 /// The table over all sets, or over one that is made for it.
-pub(super) fn run(args: &ReproduceArgs, settings: &Settings, context: &Context) -> Result<Outcome> {
+pub(super) fn run(args: &ReproduceArgs, settings: &Settings, desk: &Desk) -> Result<Shown> {
     let settings = Settings { folds: 1, ..settings.clone() };
     let Some(table) = &args.generate else {
         let folders = sets::folders(&data_folder(args)?, &args.only)?;
-        return show(&over_sets(&KIND, &folders, &settings, context, set)?, text, context);
+        return show(&over_sets(&KIND, &folders, &settings, desk, set)?, text, desk);
     };
     let temporary = tempfile::tempdir().map_err(|e| Error::io("temporary folder", e))?;
     let folder = args.out.clone().unwrap_or_else(|| temporary.path().join("generated"));
     std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
-    tell(context, "making the table");
-    generate(&TopicTable { seed: context.global.seed, ..table.clone() }, &folder.join("data.svm"), &context.run)?;
+    tell(desk, "making the table");
+    generate(&TopicTable { seed: desk.run.seed, ..table.clone() }, &folder.join("data.svm"), &desk.run)?;
     let folders = [sets::folder(folder)];
-    show(&over_sets(&KIND, &folders, &settings, context, set)?, text, context)
+    show(&over_sets(&KIND, &folders, &settings, desk, set)?, text, desk)
 }
 
 fn generate(table: &TopicTable, path: &Path, run: &Run) -> lopsided::Result<()> {
@@ -102,17 +101,17 @@ fn generate(table: &TopicTable, path: &Path, run: &Run) -> lopsided::Result<()> 
 }
 
 /// Both methods on one set.
-fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     let start = Instant::now();
-    tell(context, &folder.name);
+    tell(desk, &folder.name);
     let missing = || Error::parse(folder.name.clone(), "has no svmlight file with labels");
     let path = folder.svmlight().ok_or_else(missing)?;
-    let StreamedTable { rows, target } = stream_svmlight::<f64>(&path, &TargetColumn::Last, &context.run.watch)?;
+    let StreamedTable { rows, target } = stream_svmlight::<f64>(&path, &TargetColumn::Last, &desk.run.watch)?;
     let target = target.ok_or_else(missing)?;
-    let task = Task { rows: &rows, target: &target, settings, run: &context.run };
+    let task = Task { rows: &rows, target: &target, settings, run: &desk.run };
     let figures = large_figures(&folder.name);
-    let kpca = task.kpca(figures.map(|f| f[0]), context)?;
-    let (ksvd, error_estimate, residual) = task.ksvd(figures.map(|f| f[1]), context)?;
+    let kpca = task.kpca(figures.map(|f| f[0]), desk)?;
+    let (ksvd, error_estimate, residual) = task.ksvd(figures.map(|f| f[1]), desk)?;
     Ok(SetReport {
         name: folder.name.clone(),
         rows: rows.nrows(),
@@ -128,7 +127,7 @@ fn set(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetRep
         residual,
         passes: rows.passes(),
         seconds: start.elapsed().as_secs_f64(),
-        peak_bytes: memory::peak_bytes(),
+        peak_bytes: (desk.peak_bytes)(),
     })
 }
 
@@ -158,8 +157,8 @@ impl Task<'_> {
         best.ok_or_else(|| Error::param("gamma-factors", "none", "at least one number above 0"))
     }
 
-    fn kpca(&self, paper: Option<f64>, context: &Context) -> lopsided::Result<Line> {
-        tell(context, "  KPCA");
+    fn kpca(&self, paper: Option<f64>, desk: &Desk) -> lopsided::Result<Line> {
+        tell(desk, "  KPCA");
         let (start, before) = (Instant::now(), self.rows.passes());
         let sample = Some(self.settings.landmarks.min(self.rows.nrows()));
         let choice = self.best(|gamma_factor| {
@@ -171,8 +170,8 @@ impl Task<'_> {
     }
 
     /// The bandwidth is chosen with the rows alone; the columns and the estimates follow for the best.
-    fn ksvd(&self, paper: Option<f64>, context: &Context) -> lopsided::Result<(Line, Option<f64>, f64)> {
-        tell(context, "  KSVD");
+    fn ksvd(&self, paper: Option<f64>, desk: &Desk) -> lopsided::Result<(Line, Option<f64>, f64)> {
+        tell(desk, "  KSVD");
         let (start, before) = (Instant::now(), self.rows.passes());
         let Settings { landmarks, compat_width, .. } = *self.settings;
         let machine = StreamedKernelSvd {

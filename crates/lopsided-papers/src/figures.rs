@@ -5,13 +5,13 @@ use super::ksvd1::PENALTIES;
 use super::ksvd4::{Field, Race};
 use super::sets::GraphSet;
 use super::solvers::{Method, NYSTROM, POLISHED};
-use crate::context::Context;
-use crate::report::svg::{self, Series};
+use crate::Desk;
 use lopsided::base::file::write_atomically;
 use lopsided::base::registry::Params;
 use lopsided::evaluation::{Grid, Summary, Trial, summarize};
 use lopsided::kernel::{Gamma, KernelSpec};
 use lopsided::operator::{KernelMatrix, Operator};
+use lopsided::report::svg::{self, Series};
 use lopsided::solvers::landmarks::{Given, Sampler, Uniform};
 use lopsided::solvers::svd::{Nystrom, SvdSolver, solver};
 use lopsided::{Error, Features, Result, Run, Scaling, Side};
@@ -41,8 +41,8 @@ pub(super) fn write(
     for factor in WIDTHS {
         races_of_figure.push(field.race(name, factor, &[ETA], &takes_part)?);
     }
-    let (settings, context) = (field.settings, field.context);
-    let scores = effect_of_landmarks(set, settings, context)?;
+    let (settings, desk) = (field.settings, field.desk);
+    let scores = effect_of_landmarks(set, settings, desk)?;
     let files = [
         ("attempts.csv", attempts(races)),
         ("figure-4.csv", spectrum_table(&races_of_figure)),
@@ -137,7 +137,7 @@ struct Score {
 }
 
 /// KSVD by the asymmetric Nyström method, KPCA by the symmetric one, both with the RBF kernel and without centring.
-fn effect_of_landmarks(set: &GraphSet, settings: &Settings, context: &Context) -> Result<Vec<Score>> {
+fn effect_of_landmarks(set: &GraphSet, settings: &Settings, desk: &Desk) -> Result<Vec<Score>> {
     let nodes = set.graph.nodes();
     let rank = COMPONENTS.min(nodes / 2).max(1);
     let sizes = MULTIPLES.iter().map(|k| k * rank).filter(|m| *m < nodes).map(Some).chain([None]);
@@ -146,9 +146,9 @@ fn effect_of_landmarks(set: &GraphSet, settings: &Settings, context: &Context) -
     for (method, symmetric) in [("KSVD", false), ("KPCA", true)] {
         let mut trials: Vec<Vec<Vec<Trial>>> = vec![Vec::new(); sizes.len()];
         for factor in FACTORS {
-            for (at, features) in embeddings(set, factor, symmetric, (rank, &sizes), &context.run)?.iter().enumerate() {
+            for (at, features) in embeddings(set, factor, symmetric, (rank, &sizes), &desk.run)?.iter().enumerate() {
                 let grid = Grid { ranks: vec![rank], penalties: PENALTIES.to_vec() };
-                trials[at].push(settings.protocol().evaluate(features, &set.codes, &[grid], &context.run)?);
+                trials[at].push(settings.protocol().evaluate(features, &set.codes, &[grid], &desk.run)?);
             }
         }
         let summaries = sizes.iter().zip(&trials);

@@ -3,7 +3,7 @@
 use super::paper::{AskLsFigures, askls_figures};
 use super::sets::Folder;
 use super::{Settings, tell};
-use crate::context::Context;
+use crate::Desk;
 use anyhow::Result;
 use lopsided::estimators::linear::largest_columns;
 use lopsided::estimators::{AskLs, Estimator, Merge, Symmetrize};
@@ -79,8 +79,8 @@ struct Trial {
 }
 
 /// Table 3: nodes of a graph with the matrix of its links as kernel.
-pub(super) fn graph(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
-    tell(context, &folder.name);
+pub(super) fn graph(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
+    tell(desk, &folder.name);
     let set = folder.graph()?;
     let names = (0..set.classes).map(|c| c.to_string()).collect();
     let target = Target::Classes { names, codes: set.codes };
@@ -97,15 +97,15 @@ pub(super) fn graph(folder: &Folder, settings: &Settings, context: &Context) -> 
         Method { name: "LS-SVM, penalty 10", machine: symmetric().with_penalty(10.0), grid: vec![] },
         Method { name: "LS-SVM, tuned", machine: symmetric(), grid: vec![("penalty", &["0.1", "1", "10", "100"])] },
     ];
-    evaluate(folder, &protocol, &methods, settings, context)
+    evaluate(folder, &protocol, &methods, settings, desk)
 }
 
 /// Table 4: rows of a table with the SNE and T kernels, and the RBF kernel as a symmetric one.
-pub(super) fn table(folder: &Folder, settings: &Settings, context: &Context) -> Result<SetReport> {
+pub(super) fn table(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
     const PENALTIES: &[&str] = &["0.1", "1", "10", "100", "1000", "10000"];
     const GAMMAS: &[&str] = &["0.01", "0.03", "0.1", "0.3", "1"];
     const FACTORS: &[&str] = &["0.25", "0.5", "1", "2", "4"];
-    tell(context, &folder.name);
+    tell(desk, &folder.name);
     let (data, target, rows) = folder.table_and_test()?;
     if matches!(target, Target::Values(_)) {
         return Err(Error::param("target", "values", "classes").into());
@@ -129,7 +129,7 @@ pub(super) fn table(folder: &Folder, settings: &Settings, context: &Context) -> 
             grid: [vec![("gamma", GAMMAS), ("penalty", PENALTIES)], merge()].concat(),
         },
     ];
-    evaluate(folder, &protocol, &methods, settings, context)
+    evaluate(folder, &protocol, &methods, settings, desk)
 }
 
 fn evaluate(
@@ -137,13 +137,13 @@ fn evaluate(
     protocol: &Protocol,
     methods: &[Method],
     settings: &Settings,
-    context: &Context,
+    desk: &Desk,
 ) -> Result<SetReport> {
     let start = Instant::now();
     let mut lines = Vec::new();
     for method in methods {
-        tell(context, &format!("  {}", method.name));
-        lines.push(line(folder, protocol, method, settings, context)?);
+        tell(desk, &format!("  {}", method.name));
+        lines.push(line(folder, protocol, method, settings, desk)?);
     }
     let Protocol { data, target, own_train, tuned_on } = protocol;
     let train = protocol.parts(0).0.len();
@@ -184,12 +184,12 @@ impl Protocol {
     }
 }
 
-fn line(folder: &Folder, protocol: &Protocol, method: &Method, settings: &Settings, context: &Context) -> Result<Line> {
+fn line(folder: &Folder, protocol: &Protocol, method: &Method, settings: &Settings, desk: &Desk) -> Result<Line> {
     let start = Instant::now();
     let mut trials: Vec<Trial> = Vec::new();
     for k in 0..settings.trials {
-        context.run.watch.check()?;
-        let run = Run { seed: context.run.seed.wrapping_add(k as u64), ..context.run.clone() };
+        desk.run.watch.check()?;
+        let run = Run { seed: desk.run.seed.wrapping_add(k as u64), ..desk.run.clone() };
         let first = trials.first().map(|t| t.tuned.clone());
         trials.push(trial(protocol, method, first, settings, &run)?);
     }

@@ -1,8 +1,8 @@
 //! Scores by the number of components: how much each method says in few of them.
 
 use super::figures::save;
-use crate::report::svg::{self, Series};
 use lopsided::evaluation::{Grid, Spread, Trial, summarize};
+use lopsided::report::svg::{self, Series};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

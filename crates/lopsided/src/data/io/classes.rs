@@ -1,0 +1,75 @@
+//! Labels of a file and the samples they belong to.
+
+use super::is_npy;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::{Dataset, Target};
+use crate::data::samples::Side;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+type Labels = [(String, String)];
+
+/// What a NumPy vector says of a sample whose label is not known.
+pub const UNKNOWN: &str = "NaN";
+
+/// The error about a vector of labels that does not belong to the samples.
+pub fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
+    Error::parse(path.display().to_string(), format!("has {found} labels for {expected} samples"))
+}
+
+/// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
+pub fn classes_of<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
+    let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(Side::Row, i)).collect();
+    let vector = is_npy(path);
+    if vector && labels.len() != ids.len() {
+        return Err(wrong_count(path, labels.len(), ids.len()));
+    }
+    let known: Vec<(String, String)> =
+        labels.iter().filter(|(_, label)| !vector || label != UNKNOWN).cloned().collect();
+    let labels = &known[..];
+    let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+    let names = class_names(labels);
+    let codes: HashMap<&str, u32> = names.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
+    let mut out = vec![None; ids.len()];
+    for (id, label) in labels {
+        let row = rows.get(id.as_str()).ok_or_else(|| {
+            Error::parse(
+                path.display().to_string(),
+                format!("labels `{id}`, but the samples are 0 to {}", ids.len() - 1),
+            )
+        })?;
+        out[*row] = codes.get(label.as_str()).copied();
+    }
+    Ok(Target::Classes { names, codes: out })
+}
+
+/// Different labels: whole numbers in their order, others as they first appear.
+fn class_names(labels: &Labels) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut names: Vec<String> =
+        labels.iter().map(|(_, label)| label.clone()).filter(|l| seen.insert(l.clone())).collect();
+    if names.iter().all(|name| name.parse::<i64>().is_ok()) {
+        names.sort_by_key(|name| name.parse::<i64>().unwrap_or_default());
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_follow_the_samples() {
+        let data = Dataset::new(crate::data::samples::Samples::Dense(faer::Mat::<f64>::zeros(3, 1)));
+        let labels =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+        let target = classes_of(Path::new("l.csv"), &data, &labels(&[("2", "10"), ("0", "9")])).unwrap();
+        assert_eq!(
+            target,
+            Target::Classes { names: vec!["9".into(), "10".into()], codes: vec![Some(0), None, Some(1)] }
+        );
+        let error = classes_of(Path::new("l.csv"), &data, &labels(&[("7", "a")])).unwrap_err().to_string();
+        assert_eq!(error, "l.csv: labels `7`, but the samples are 0 to 2");
+    }
+}
