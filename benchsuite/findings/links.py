@@ -25,8 +25,7 @@ def load(folder):
 def split(n, links, known, share, seed):
     """Links to learn from, links taken out, and as many pairs that are not among the known links."""
     rng = np.random.default_rng(seed)
-    count, order = round(len(links) * share), rng.permutation(len(links))
-    seen, absent = set((known @ (n, 1)).tolist()), []
+    count, order, seen, absent = round(len(links) * share), rng.permutation(len(links)), set((known @ (n, 1)).tolist()), []
     while len(absent) < count:
         i, j = (int(k) for k in rng.integers(n, size=2))
         if i != j and i * n + j not in seen:

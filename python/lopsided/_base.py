@@ -19,15 +19,20 @@ GRAPH = ("links", "self_loops", "normalize", "max_degree")
 SOLVER = ("rank", "solver", "tol", "center", "scaling", "sampler", "rows_sample", "cols_sample")
 
 
-def text(value: Any) -> str:
-    """A setting as the core reads it."""
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value)).lower()
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return ",".join(text(item) for item in value)
-    if isinstance(value, (float, np.floating)):
-        return repr(float(value))
-    return str(value)
+def plain(value: Any) -> Any:
+    """A setting as the core reads it: numbers, words, flags and lists of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (bool, int, float)) else str(value)
+
+
+def recipe(settings: dict[str, Any]) -> str:
+    """Settings by the core's names, as JSON; what is not given is left to the core."""
+    return json.dumps({name.replace("_", "-"): plain(value) for name, value in settings.items() if value is not None})
 
 
 class Estimator(Parameters, Tags, Callbacks):
@@ -39,22 +44,17 @@ class Estimator(Parameters, Tags, Callbacks):
     _core_name = ""
     _core_settings: tuple[str, ...] = ()
 
-    def _settings(self, graph: bool = False) -> list[tuple[str, str]]:
+    def _settings(self, graph: bool = False) -> dict[str, Any]:
         """Names and values for the core; a kernel of the user's has become a precomputed matrix."""
-        names = (name for name in self._core_settings if graph or name not in GRAPH)
-        pairs = [(name, getattr(self, name)) for name in names]
-        pairs += (getattr(self, "kernel_params", None) or {}).items()
-        return [
-            (name.replace("_", "-"), "precomputed" if name == "kernel" and callable(value) else text(value))
-            for name, value in pairs
-            if value is not None
-        ]
+        settings = {name: getattr(self, name) for name in self._core_settings if graph or name not in GRAPH}
+        settings |= getattr(self, "kernel_params", None) or {}
+        return settings | {"kernel": "precomputed"} if callable(settings.get("kernel")) else settings
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
         with progress(self) as listener:
-            self._model = _core.fit(self._core_name, settings, given, seed, listener)
+            self._model = _core.fit(self._core_name, recipe(settings), given, seed, listener)
         self.report_: dict[str, Any] = json.loads(self._model.report())
         for sentence in self.report_.get("warnings", []):
             warnings.warn(sentence, UserWarning, stacklevel=4)

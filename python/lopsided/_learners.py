@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import Estimator, text
+from ._base import Estimator, recipe
 from ._machines import dense, parameters_of
 from ._progress import progress
 
@@ -24,7 +24,7 @@ class OnlineLearner(Estimator):
     _renamed: dict[str, str] = {}
     _trials: list[Any] | None = None
 
-    def _learner_settings(self, width: int, right_width: int | None) -> list[tuple[str, str]]:
+    def _learner_settings(self, width: int, right_width: int | None) -> str:
         values = {name: getattr(self, name, None) for name in self._core_settings}
         for side, of in (("", width), ("right_", right_width or width)):
             kernel = values.get(f"{side}kernel")
@@ -34,8 +34,7 @@ class OnlineLearner(Estimator):
                     values.pop(f"{side}{name}", None)
             if known and "gamma" in known and values.get(f"{side}gamma") is None:
                 values[f"{side}gamma"] = 1.0 / of
-        pairs = ((self._renamed.get(name, name), value) for name, value in values.items() if value is not None)
-        return [(name.replace("_", "-"), text(value)) for name, value in pairs]
+        return recipe({self._renamed.get(name, name): value for name, value in values.items()})
 
     def _start(self, width: int, right_width: int | None = None) -> None:
         name = getattr(self, "learner", self._core_name)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import Estimator, text
+from ._base import Estimator
 from ._inputs import Given, is_sparse, samples
 
 KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
@@ -30,7 +30,7 @@ class Machine(Estimator):
     _exact = False
     #: Names in model files.
     _files: tuple[str, ...] = ()
-    _ready: list[tuple[str, str]]
+    _ready: dict[str, Any]
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
         if given.weights is not None and not given.weights.any():
@@ -38,11 +38,7 @@ class Machine(Estimator):
         rows, points = self._landmarks_given(given.x)
         self._ready = self._settings_for(given.x)
         if rows is not None or points is not None:
-            self._ready = [pair for pair in self._ready if pair[0] not in ("landmarks", "sampler")]
-        if rows is not None:
-            self._ready.append(("landmark-rows", text(rows)))
-        if points is not None:
-            self._ready.append(("landmark-points", ";".join(text(point) for point in points)))
+            self._ready = self._ready | {"landmarks": None, "sampler": None, "landmark_rows": rows, "landmark_points": points}
         try:
             report = super()._fit_core(given)
         except ValueError as error:
@@ -59,10 +55,10 @@ class Machine(Estimator):
             raise ValueError(f"the file has a model of `{self._model.name}`, which is no {type(self).__name__}")
         super()._restore()
 
-    def _settings(self, graph: bool = False) -> list[tuple[str, str]]:
+    def _settings(self, graph: bool = False) -> dict[str, Any]:
         return self._ready
 
-    def _settings_for(self, x: Any) -> list[tuple[str, str]]:
+    def _settings_for(self, x: Any) -> dict[str, Any]:
         """Settings of the core; like scikit-learn's machines, those that the kernel does not have are left out."""
         values = {name: getattr(self, name) for name in self._core_settings}
         known = parameters_of(self.kernel)
@@ -75,8 +71,7 @@ class Machine(Estimator):
             values["approach"] = "exact"
         if values.get("approach") == "exact":
             values = {name: value for name, value in values.items() if name not in LANDMARKS[1:]}
-        pairs = ((self._renamed.get(name, name), value) for name, value in values.items() if value is not None)
-        return [(name.replace("_", "-"), text(value)) for name, value in pairs]
+        return {self._renamed.get(name, name): value for name, value in values.items()}
 
     def _in_our_words(self, sentence: str) -> str:
         for ours, core in self._renamed.items():

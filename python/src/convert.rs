@@ -1,8 +1,10 @@
 //! Between NumPy's arrays and the library's samples.
 
+use lopsided::base::settings::Settings;
 use lopsided::data::samples::{Order, SharedRows};
 use lopsided::{Csr, MatRef, Samples, Scalar};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -66,4 +68,9 @@ pub(crate) fn matrix<'py, T: Element + Copy>(py: Python<'py>, m: MatRef<'_, T>) 
 /// A copy of a vector as an array.
 pub(crate) fn vector<'py, T: Element>(py: Python<'py>, values: &[T]) -> Bound<'py, PyAny> {
     PyArray1::from_slice(py, values).into_any()
+}
+
+/// Settings as Python writes them: a JSON object.
+pub(crate) fn settings_of(text: &str) -> PyResult<Settings> {
+    serde_json::from_str(text).map_err(|e| PyValueError::new_err(format!("the settings cannot be read: {e}")))
 }

@@ -1,7 +1,8 @@
 //! What Python passes: samples, targets, names, links.
 
 use crate::convert;
-use crate::settings::Settings;
+use lopsided::base::settings::Settings;
+use lopsided::estimators::recipe;
 use lopsided::{Compatibility, Dataset, Graph, Result, Run, Samples, Scalar, Target};
 use numpy::{Element, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -61,11 +62,20 @@ impl<T: Scalar + Element> Parts<T> {
     }
 
     /// The nodes of a graph, rows against columns of a matrix, or samples as they are.
-    pub(crate) fn dataset(mut self, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
-        let compat = settings.compat()?;
+    pub(crate) fn compared(self, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
+        let compat = recipe::take_compat(settings)?;
+        self.built(compat.as_ref(), settings, run)
+    }
+
+    /// The same, but rows of a matrix are left to the estimator.
+    pub(crate) fn dataset(self, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
+        self.built(None, settings, run)
+    }
+
+    fn built(mut self, compat: Option<&Compatibility>, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
         let base = match (self.graph()?, self.x.take()) {
-            (Some(graph), _) => settings.nodes(&graph, run)?,
-            (None, Some(x)) => self.samples(x, compat.as_ref(), run)?,
+            (Some(graph), _) => recipe::take_nodes(settings, &graph, run)?,
+            (None, Some(x)) => self.samples(x, compat, run)?,
             (None, None) => Dataset::new(Samples::Dense(lopsided::Mat::zeros(0, 0))),
         };
         Ok(Dataset {

@@ -1,13 +1,13 @@
 //! The feature map of landmarks, kept as a model of components: the command line transforms with it too.
 
-use crate::settings::{Settings, Usual};
-use lopsided::base::registry::Params;
-use lopsided::estimators::{Approximation, KernelPcaModel, OwnLandmarks};
-use lopsided::kernel::{Gamma, KernelSpec};
+use lopsided::base::settings::Settings;
+use lopsided::estimators::recipe::{self, Usual};
+use lopsided::estimators::{APPROXIMATION_SETTINGS, Approximation, Gram, KernelPcaModel, OwnLandmarks};
+use lopsided::kernel::KernelSpec;
 use lopsided::operator::{KernelMatrix, OperatorChoice};
 use lopsided::solvers::landmarks::{Landmarks, sampler};
 use lopsided::solvers::lowrank::{KernelFunctions, LandmarkKernel};
-use lopsided::{Dataset, Error, KernelSvd, Mat, Result, Run, Samples, SamplesRef, Scalar, Side};
+use lopsided::{Dataset, Mat, Result, Run, Samples, SamplesRef, Scalar, Side};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -16,16 +16,12 @@ const LOOKED_AT: usize = 4096;
 
 /// x ↦ k(x, C)·A with AᵀK_mm·A = I, the features of \[NKM\] Algorithm 1.
 pub(crate) fn fit<T: Scalar>(mut settings: Settings, data: Dataset<T>, run: &Run) -> Result<KernelPcaModel<T>> {
-    let svd = settings.svd::<T>(&Usual { gamma: Gamma::Median, gamma_factor: 1.0, rank: 1 }, true, 1)?;
-    let mut approximation = Approximation::default();
-    for (name, value) in settings.rest() {
-        if !approximation.set(&name, &value)? {
-            return Err(Error::param(&name, "given", "left out: there is no such setting"));
-        }
-    }
+    let gram = recipe::take_gram(&mut settings, &Usual::COMPONENTS)?;
+    settings.refuse_unknown(&[&APPROXIMATION_SETTINGS])?;
+    let approximation = Approximation::default().with(&settings)?;
     let x = data.x;
     x.check_finite("X")?;
-    let kernel = resolved(&svd, x.as_ref(), run.seed)?;
+    let kernel = resolved(&gram, x.as_ref(), run.seed)?;
     let landmarks = match &approximation.own {
         Some(OwnLandmarks::Rows(own)) => Landmarks::Indices(own.clone()),
         Some(OwnLandmarks::Points(points)) => {
@@ -44,7 +40,7 @@ pub(crate) fn fit<T: Scalar>(mut settings: Settings, data: Dataset<T>, run: &Run
 }
 
 /// The kernel with its gamma.
-fn resolved<T: Scalar>(svd: &KernelSvd, x: SamplesRef<'_, T>, seed: u64) -> Result<KernelSpec> {
+fn resolved<T: Scalar>(svd: &Gram, x: SamplesRef<'_, T>, seed: u64) -> Result<KernelSpec> {
     if !svd.kernel.gamma_from_data() {
         return Ok(svd.kernel.clone());
     }
@@ -61,13 +57,13 @@ fn placed<T: Scalar>(
 ) -> Result<Landmarks<T>> {
     lopsided::solvers::lowrank::check_symmetric::<T>(kernel)?;
     let count = approximation.count_for(x.count())?;
-    let sampler = sampler::<T>(&approximation.sampler, &Params::default())?;
+    let sampler = sampler::<T>(&approximation.sampler, &Settings::default())?;
     let built = kernel.build::<T>()?;
     let watch = run.watch.clone();
     let matrix = KernelMatrix { choice: OperatorChoice::Tiles, watch, ..KernelMatrix::new(&*built, x, x) };
     let k = matrix.build()?.operator;
     // The centres of clusters are no samples, and a precomputed kernel is known only at samples.
-    if kernel.name == "precomputed" && approximation.sampler == "kmeans" {
+    if kernel.is_precomputed() && approximation.sampler == "kmeans" {
         return sampler.pick(&*k, Side::Row, count, run.seed).map(Landmarks::Indices);
     }
     sampler.place(&*k, x, count, run.seed)
@@ -85,7 +81,7 @@ fn described<T: Scalar>(
         ("landmarks".to_string(), json!(landmarks.count())),
         ("nystrom".to_string(), json!(approximation.basis.method.to_string())),
     ]);
-    params.extend(kernel.params.iter().map(|(name, value)| (name.to_string(), value.into())));
+    params.extend(kernel.params.iter().map(|(name, value)| (name.to_string(), json!(value))));
     let given =
         approximation.own.is_some() || matches!(landmarks, Landmarks::Points(_)) && approximation.sampler != "kmeans";
     params.insert("sampler".into(), if given { "given".into() } else { approximation.sampler.clone().into() });

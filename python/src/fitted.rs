@@ -2,7 +2,7 @@
 
 use crate::data::Parts;
 use crate::nodes;
-use crate::settings::Settings;
+use lopsided::base::settings::Settings;
 use lopsided::data::archive::Archive;
 use lopsided::data::graph::GraphFrame;
 use lopsided::estimators::{Head, KernelPcaModel, Model, load_model};
@@ -107,7 +107,7 @@ impl<T: Scalar + Element> Fitted<T> {
 
     /// New samples; those of a graph are nodes with their links to nodes that the model knows.
     fn samples(&self, mut parts: Parts<T>, columns: bool, run: &Run) -> Result<Dataset<T>> {
-        let Some(frame) = self.frame() else { return parts.dataset(&mut Settings::new(Vec::new()), run) };
+        let Some(frame) = self.frame() else { return parts.dataset(&mut Settings::default(), run) };
         let (graph, ids) = (parts.graph()?, parts.row_ids.take().unwrap_or_default());
         let nodes = nodes::of(frame, graph.as_ref(), ids)?;
         Ok(match nodes.z {

@@ -11,7 +11,6 @@ mod model;
 mod nodes;
 mod online;
 mod run;
-mod settings;
 
 use pyo3::prelude::*;
 
@@ -33,19 +32,20 @@ mod _core {
 /// Names, descriptions and parameters of a family: `kernels`, `solvers`, `samplers`, `learners` or `estimators`.
 #[pyfunction]
 fn registry(family: &str) -> PyResult<Vec<(String, String, Vec<String>)>> {
+    use lopsided::base::settings::Setting;
     use lopsided::solvers::landmarks;
     use lopsided::solvers::svd;
     use lopsided::{estimators, kernel, online};
-    let row = |name: &str, about: &str, params: &[&str]| {
-        (name.to_string(), about.to_string(), params.iter().map(ToString::to_string).collect())
+    let row = |name: &str, about: &str, settings: &[Setting]| {
+        (name.to_string(), about.to_string(), settings.iter().map(|s| s.name.to_string()).collect())
     };
     Ok(match family {
-        "kernels" => kernel::kernels::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
-        "solvers" => svd::solvers::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
-        "samplers" => landmarks::samplers::<f64>().iter().map(|e| row(e.name, e.about, e.params)).collect(),
-        "learners" => online::learners().iter().map(|e| row(e.name, e.about, e.params)).collect(),
+        "kernels" => kernel::kernels::<f64>().iter().map(|e| row(e.name, e.about, e.settings)).collect(),
+        "solvers" => svd::solvers::<f64>().iter().map(|e| row(e.name, e.about, e.settings)).collect(),
+        "samplers" => landmarks::samplers::<f64>().iter().map(|e| row(e.name, e.about, e.settings)).collect(),
+        "learners" => online::learners().iter().map(|e| row(e.name, e.about, e.settings)).collect(),
         "estimators" => {
-            estimators::estimators::<f64>().iter().map(|e| row(e.name, e.about, &e.settings.concat())).collect()
+            estimators::estimators::<f64>().iter().map(|e| row(e.name, e.about, &e.all_settings())).collect()
         }
         other => {
             let allowed = "kernels, solvers, samplers, learners or estimators";

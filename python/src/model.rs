@@ -1,12 +1,12 @@
 //! Fitted models as Python sees them.
 
+use crate::convert::settings_of;
 use crate::convert::{matrix, vector};
 use crate::data::{Given, Parts};
 use crate::error::exception;
 use crate::fit;
 use crate::fitted::{Array, Fitted};
 use crate::run::run;
-use crate::settings::Settings;
 use lopsided::data::archive::Archive;
 use lopsided::{Result, Run, Scalar};
 use numpy::Element;
@@ -41,12 +41,12 @@ macro_rules! either {
 pub(crate) fn fit_model(
     py: Python<'_>,
     estimator: String,
-    settings: Vec<(String, String)>,
+    settings: &str,
     given: Given<'_>,
     seed: u64,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
-    let settings = Settings::new(settings);
+    let settings = settings_of(settings)?;
     let progress = progress.as_ref();
     Ok(Model(if given.single {
         let parts = Parts::of(given)?;

@@ -1,10 +1,11 @@
 //! Online learners: matrices that learn from one trial after the other.
 
+use crate::convert::settings_of;
 use crate::convert::{matrix, samples, vector};
 use crate::error::exception;
 use crate::learner_spec::spec;
 use crate::run::run;
-use crate::settings::Settings;
+use lopsided::base::settings::Settings;
 use lopsided::data::archive::Archive;
 use lopsided::online::{History, Instance, LearnerSpec, OnlineLearner, Trial};
 use lopsided::solvers::lowrank::{Anchors, KernelFunctions};
@@ -32,8 +33,8 @@ pub(crate) struct Learner(Arc<Mutex<State>>);
 impl Learner {
     /// The learner called `name` before its first trial.
     #[new]
-    fn new(name: &str, settings: Vec<(String, String)>) -> PyResult<Self> {
-        State::new(name, Settings::new(settings)).map(Self::of).map_err(exception)
+    fn new(name: &str, settings: &str) -> PyResult<Self> {
+        State::new(name, settings_of(settings)?).map(Self::of).map_err(exception)
     }
 
     /// Trials so far.

@@ -57,7 +57,7 @@ def test_more_memory_than_there_is_raises_a_memory_error():
     from lopsided._inputs import Given
 
     with pytest.raises(MemoryError, match="needs"):
-        _core.fit("embed", [("kernel", "rbf"), ("memory", "1000")], Given(x=X))
+        _core.fit("embed", '{"kernel": "rbf", "memory": 1000}', Given(x=X))
 
 
 def test_a_tolerance_that_is_not_reached_warns():

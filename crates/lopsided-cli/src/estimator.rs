@@ -2,7 +2,7 @@
 
 use crate::args::{CompatArgs, KernelArgs, SolverArgs};
 use crate::context::Context;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings;
 use lopsided::kernel::{Gamma, KernelSpec, kernels};
 use lopsided::solvers::landmarks;
 use lopsided::solvers::svd;
@@ -49,7 +49,7 @@ pub(crate) fn compat(args: &CompatArgs, default: Compat) -> Result<Compatibility
     }
 }
 
-fn solver_params<T: Scalar>(args: &SolverArgs) -> Result<Params> {
+fn solver_params<T: Scalar>(args: &SolverArgs) -> Result<Settings> {
     let sampler = args.sampler.as_deref().map(landmarks::position).transpose()?;
     let polish = (args.polish || args.no_polish).then_some(f64::from(u8::from(args.polish)));
     let of_samples = [
@@ -58,7 +58,7 @@ fn solver_params<T: Scalar>(args: &SolverArgs) -> Result<Params> {
         ("sampler", sampler.map(|at| at as f64)),
         ("polish", polish),
     ];
-    let mut params = Params::default();
+    let mut params = Settings::default();
     for (name, value) in of_samples {
         if let Some(value) = value {
             refuse_without_sample::<T>(name, &args.solver)?;

@@ -5,6 +5,7 @@ use super::sets::Folder;
 use super::{Settings, tell};
 use crate::Desk;
 use anyhow::Result;
+use lopsided::base::settings::{Settings as Given, Value};
 use lopsided::estimators::linear::largest_columns;
 use lopsided::estimators::{AskLs, Estimator, Merge, Symmetrize};
 use lopsided::evaluation::{Search, Spread};
@@ -219,8 +220,7 @@ fn trial(
         Some(first) if train.len() > TUNED_EACH => first,
         _ => tune(method, &protocol.shown(&protocol.tuning(&train, run.seed)), settings, run)?,
     };
-    let point: Vec<(String, String)> = tuned.clone().into_iter().collect();
-    let machine: Box<dyn Estimator<f64>> = method.machine.with(&point)?;
+    let machine: Box<dyn Estimator<f64>> = method.machine.with(&Given::of_words(&tuned))?;
     let model = machine.fit(protocol.shown(&train), run)?;
     let found = largest_columns(model.decision(&protocol.data.rows(&test), run)?.as_ref());
     let Target::Classes { codes, .. } = protocol.target.rows(&test) else {
@@ -246,7 +246,7 @@ fn tune(
     if method.grid.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let words = |values: &[&str]| values.iter().map(ToString::to_string).collect();
+    let words = |values: &[&str]| values.iter().map(|word| Value::of_word(word)).collect();
     let grid = method.grid.iter().map(|(name, values)| ((*name).to_string(), words(values))).collect();
     let machine: &dyn Estimator<f64> = &method.machine;
     Ok(Search { folds: settings.folds, grid }.run(machine, data, run)?.1.best.params)

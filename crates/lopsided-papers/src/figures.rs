@@ -7,12 +7,12 @@ use super::sets::GraphSet;
 use super::solvers::{Method, NYSTROM, POLISHED};
 use crate::Desk;
 use lopsided::base::file::write_atomically;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings as Given;
 use lopsided::evaluation::{Grid, Summary, Trial, summarize};
 use lopsided::kernel::{Gamma, KernelSpec};
 use lopsided::operator::{KernelMatrix, Operator};
 use lopsided::report::svg::{self, Series};
-use lopsided::solvers::landmarks::{Given, Sampler, Uniform};
+use lopsided::solvers::landmarks::{self, Sampler, Uniform};
 use lopsided::solvers::svd::{Nystrom, SvdSolver, solver};
 use lopsided::{Error, Features, Result, Run, Scaling, Side};
 use std::fmt::Write as _;
@@ -187,13 +187,13 @@ fn solver_with(
     g: &dyn Operator<f64>,
     run: &Run,
 ) -> Result<Box<dyn SvdSolver<f64>>> {
-    let Some(count) = landmarks else { return solver("auto", &Params::default()) };
+    let Some(count) = landmarks else { return solver("auto", &Given::default()) };
     let size = count as f64;
-    let params = Params::default().with("rows-sample", size).with("cols-sample", size).with("polish", 0.0);
+    let params = Given::default().with("rows-sample", size).with("cols-sample", size).with("polish", 0.0);
     let mut nystrom = Nystrom::<f64>::new(&params)?;
     if symmetric {
         let rows = Uniform.pick(g, Side::Row, count, run.seed)?;
-        nystrom.sampler = Box::new(Given { cols: rows.clone(), rows });
+        nystrom.sampler = Box::new(landmarks::Given { cols: rows.clone(), rows });
     }
     Ok(Box::new(nystrom))
 }

@@ -5,7 +5,7 @@ use super::sets::{Folder, MatrixSet};
 use super::{Settings, tell};
 use crate::Desk;
 use anyhow::Result;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings as Given;
 use lopsided::data::dataset::unit_rows;
 use lopsided::estimators::SolverSpec;
 use lopsided::evaluation::Spread;
@@ -149,7 +149,7 @@ impl Task<'_> {
 
     fn solver(&self) -> SolverSpec {
         let name = self.settings.solver.as_deref().unwrap_or("auto");
-        SolverSpec { params: Params::default().with("tol", TOLERANCE), ..SolverSpec::new(name) }
+        SolverSpec { params: Given::default().with("tol", TOLERANCE), ..SolverSpec::new(name) }
     }
 
     /// Rows of unit length against columns, in common coordinates.

@@ -24,7 +24,7 @@ mod solvers;
 pub use args::{LearningArgs, PaperTable, ReproduceArgs};
 
 use anyhow::Result;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings as Given;
 use lopsided::estimators::SolverSpec;
 use lopsided::evaluation::NodeClassification;
 use lopsided::{Error, Run};
@@ -145,7 +145,7 @@ impl Settings {
     /// The solver of features, which need four digits of every triplet.
     fn solver(&self) -> SolverSpec {
         let name = self.solver.clone().unwrap_or_else(|| "auto".into());
-        SolverSpec { name, params: Params::default().with("tol", FEATURES) }
+        SolverSpec { name, params: Given::default().with("tol", FEATURES) }
     }
 
     fn protocol(&self) -> NodeClassification {

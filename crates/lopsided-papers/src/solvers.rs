@@ -3,7 +3,7 @@
 use super::paper::SolverFigures;
 use crate::Desk;
 use lopsided::Run;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings;
 use lopsided::evaluation::{Accuracy, Reference};
 use lopsided::operator::Operator;
 use lopsided::solvers::svd::{Svd, solver};
@@ -82,8 +82,8 @@ impl Method {
     }
 
     /// Settings in words and as parameters, loosest first.
-    fn rungs(&self, size: usize, rank: usize) -> Vec<(String, Params)> {
-        let params = |tol: f64| Params::default().with("tol", tol);
+    fn rungs(&self, size: usize, rank: usize) -> Vec<(String, Settings)> {
+        let params = |tol: f64| Settings::default().with("tol", tol);
         let random = |passes: usize, block: usize| {
             params(1e-13).with("passes", passes as f64).with("oversample", (block - rank).max(1) as f64)
         };
@@ -112,9 +112,9 @@ impl Method {
     }
 }
 
-fn sample(count: usize, polish: Option<bool>) -> Params {
+fn sample(count: usize, polish: Option<bool>) -> Settings {
     let params =
-        Params::default().with("tol", INNER).with("rows-sample", count as f64).with("cols-sample", count as f64);
+        Settings::default().with("tol", INNER).with("rows-sample", count as f64).with("cols-sample", count as f64);
     polish.map_or(params.clone(), |polish| params.with("polish", f64::from(u8::from(polish))))
 }
 
@@ -230,7 +230,7 @@ impl Course {
     }
 }
 
-fn solve(method: &Method, problem: &Problem<'_>, params: &Params, run: &Run) -> lopsided::Result<(Svd<f64>, f64)> {
+fn solve(method: &Method, problem: &Problem<'_>, params: &Settings, run: &Run) -> lopsided::Result<(Svd<f64>, f64)> {
     let solver = solver::<f64>(method.solver, params)?;
     let start = Instant::now();
     let svd = solver.solve(problem.g, problem.reference.rank(), run)?;
@@ -241,7 +241,7 @@ fn solve(method: &Method, problem: &Problem<'_>, params: &Params, run: &Run) -> 
 fn median(
     method: &Method,
     problem: &Problem<'_>,
-    params: &Params,
+    params: &Settings,
     (first, demand): (f64, &Demand<'_>),
     run: &Run,
 ) -> lopsided::Result<f64> {

@@ -92,9 +92,9 @@ pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<S
     let (rows, columns) = (split.train.x.count(), split.train.x.width());
     tell(desk, &format!("{}: {rows} rows to learn from, {} to test on", folder.name, split.test.x.count()));
     let (ridge, tuned) = machines::ridge(&split.train, settings, &desk.run)?;
-    let (svm, svm_penalty) = machines::svm(ridge.svd.clone(), &split.train, settings, &desk.run)?;
+    let (svm, svm_penalty) = machines::svm(ridge.gram.clone(), &split.train, settings, &desk.run)?;
     let rank = settings.rank.min(rows);
-    let pca = KernelPca::new(ridge.svd.clone().with_rank(rank));
+    let pca = KernelPca::new(ridge.gram.clone()).with_rank(rank);
     let nu = machines::nu(&svm, &split.train, settings, &desk.run)?;
     let mut machines = vec![
         ("svm", Comparison::svm(&svm, &split.train, &desk.run)?),
@@ -120,7 +120,7 @@ pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<S
         Some(Target::Classes { names, .. }) => names.len(),
         _ => 0,
     };
-    let setting = |name: &str| tuned.iter().find(|(known, _)| known == name).map_or(String::new(), |(_, v)| v.clone());
+    let setting = |name: &str| tuned.value(name).map_or(String::new(), ToString::to_string);
     let mut report = SetReport {
         name: folder.name.clone(),
         rows,

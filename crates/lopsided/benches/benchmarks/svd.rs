@@ -5,7 +5,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::matrix_free::eigen::{PartialEigenParams, partial_svd, partial_svd_scratch};
 use faer::{Col, Par};
 use lopsided::Run;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings;
 use lopsided::data::synth;
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{BiLinear, KernelMatrix, Operator, OperatorChoice};
@@ -88,7 +88,7 @@ fn kernel_matrix(c: &mut Criterion, name: &str, kernel: &KernelSpec, data: &Data
 
 #[expect(clippy::print_stderr, reason = "what was reached belongs beside the seconds")]
 fn compare(c: &mut Criterion, name: &str, g: &dyn Operator<f64>) {
-    let params = Params::default().with("tol", TOL);
+    let params = Settings::default().with("tol", TOL);
     let mut group = c.benchmark_group(format!("svd/{name}/rank={RANK}/tol={TOL:e}"));
     group.sample_size(10);
     let ours = solver::<f64>("lanczos", &params).expect("a solver");

@@ -8,6 +8,7 @@ pub(crate) mod random;
 pub mod registry;
 mod run;
 pub mod scalar;
+pub mod settings;
 pub mod verdict;
 pub mod watch;
 

@@ -20,7 +20,7 @@ pub enum Links {
 }
 
 /// How a graph becomes a matrix: by default P = D⁻¹(A + I) with A\[i, j\] = 1 for a link j → i.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GraphRule {
     /// Incoming or outgoing links as rows.
     pub links: Links,

@@ -3,8 +3,8 @@
 use super::{Features, KernelSvd, Scaling};
 use crate::base::Run;
 use crate::base::error::Result;
-use crate::base::registry::Params;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::data::samples::Csr;
 use crate::kernel::{Gamma, KernelSpec};
@@ -17,13 +17,13 @@ pub struct SolverSpec {
     /// Name in the list of [`svd::solvers`].
     pub name: String,
     /// Its parameters, such as `tol`.
-    pub params: Params,
+    pub params: Settings,
 }
 
 impl SolverSpec {
     /// A solver without parameters.
     pub fn new(name: &str) -> Self {
-        SolverSpec { name: name.into(), params: Params::default() }
+        SolverSpec { name: name.into(), params: Settings::default() }
     }
 }
 

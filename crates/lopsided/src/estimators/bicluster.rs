@@ -107,7 +107,7 @@ impl Biclustering {
         self.check(a.count(), a.width())?;
         a.check_finite("the matrix")?;
         let a = if self.unit_rows { unit_rows(a) } else { a };
-        if self.svd.kernel.name == "precomputed" {
+        if self.svd.kernel.is_precomputed() {
             return Ok(Dataset::new(a));
         }
         Dataset::from_matrix_with(a, &self.compat, run)
@@ -124,7 +124,7 @@ impl Biclustering {
         if self.restarts == 0 {
             return Err(Error::param("restarts", 0, "at least 1"));
         }
-        if self.svd.kernel.name == "precomputed" && self.compat.kind != Compat::None {
+        if self.svd.kernel.is_precomputed() && self.compat.kind != Compat::None {
             let allowed = "none for a precomputed kernel, which compares nothing";
             return Err(Error::param("compat", self.compat.kind, allowed));
         }

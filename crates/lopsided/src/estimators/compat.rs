@@ -4,8 +4,8 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random;
-use crate::base::registry::Params;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::data::dataset::{Dataset, Maps};
 use crate::data::samples::{Samples, SamplesRef, Side};
 use crate::operator::{self, DenseOperator, Operator, SparseOperator};
@@ -276,7 +276,7 @@ fn leading<T: Scalar>(a: &Samples<T>, rank: usize, tol: f64, run: &Run) -> Resul
         SamplesRef::Dense(m) => Box::new(DenseOperator::Borrowed(m)),
         SamplesRef::Sparse(s) => Box::new(SparseOperator::new(None, s.to_owned())),
     };
-    svd::solver::<T>("auto", &Params::default().with("tol", tol))?.solve(&*given, rank, run)
+    svd::solver::<T>("auto", &Settings::default().with("tol", tol))?.solve(&*given, rank, run)
 }
 
 #[cfg(test)]

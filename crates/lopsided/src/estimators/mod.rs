@@ -9,6 +9,7 @@ mod bicluster;
 pub mod compat;
 pub mod distributions;
 mod features;
+mod gram;
 mod kernel_machine;
 mod kernel_svd;
 mod learned_compat;
@@ -16,6 +17,7 @@ pub mod linear;
 pub(crate) mod moments;
 mod new_values;
 mod nystrom_machine;
+pub mod recipe;
 pub(crate) mod scoring;
 mod streamed;
 mod svd_predictor;
@@ -24,29 +26,32 @@ pub use ask_ls::{AskLs, AskLsModel, Merge, Penalty, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
+pub use gram::Gram;
 pub use kernel_machine::{ClassWeight, KernelLogistic, KernelMachineModel, Svm, SvmKind};
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
 pub use nystrom_machine::{
-    Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel,
-    MachineErrors, OwnLandmarks, SolutionErrors, StreamedRidge,
+    APPROXIMATION_SETTINGS, Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel,
+    KernelRidge, KernelRidgeModel, MachineErrors, OwnLandmarks, SolutionErrors, StreamedRidge,
 };
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
 
 use crate::base::Run;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
 use crate::estimators::compat::Compatibility;
+use crate::solvers::linsys::Route;
 use faer::Mat;
 use std::collections::BTreeMap;
 
-/// Settings by name, as users write them: one point of a grid.
-pub type Point = Vec<(String, String)>;
+/// Settings that differ from the estimator's own: one point of a grid.
+pub type Point = Settings;
 
 /// Something that learns to predict a target: the uniform door to every estimator of the list.
 ///
@@ -57,7 +62,7 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Unknown`] for a setting it does not have, [`crate::Error::Param`] for a value out of range.
-    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>>;
+    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>>;
 
     /// What [`Estimator::fit`] would do, without doing it.
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan>;
@@ -133,14 +138,26 @@ pub struct Recipe {
     pub compat: Compatibility,
 }
 
+impl Recipe {
+    /// The tolerance of the machine, where one was given.
+    fn tol(&self) -> Option<f64> {
+        self.svd.solver_params.get("tol")
+    }
+
+    /// How coupled systems are solved: by so many triplets with a solver that finds no more.
+    fn route(&self) -> Route {
+        if self.svd.solver == "nystrom" { Route::LowRank(self.svd.rank) } else { Route::Auto }
+    }
+}
+
 /// One estimator of the list.
 pub struct EstimatorEntry<T> {
     /// Name in kebab case, the same everywhere.
     pub name: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
-    /// Settings that [`Estimator::with`] knows, in groups that several estimators have: what a grid may vary.
-    pub settings: &'static [&'static [&'static str]],
+    /// Settings that [`Estimator::with`] knows besides those of the kernel, in groups that several estimators have.
+    pub settings: &'static [&'static [Setting]],
     /// Makes one.
     pub build: fn(Recipe) -> Box<dyn Estimator<T>>,
     /// Reads its model.
@@ -150,7 +167,12 @@ pub struct EstimatorEntry<T> {
 impl<T> EstimatorEntry<T> {
     /// Whether [`Estimator::with`] knows a setting.
     pub fn has(&self, setting: &str) -> bool {
-        self.settings.concat().contains(&setting)
+        self.all_settings().iter().any(|known| known.name == setting)
+    }
+
+    /// Everything that [`Estimator::with`] knows: what a grid may vary.
+    pub fn all_settings(&self) -> Vec<Setting> {
+        gram::settings().into_iter().chain(self.settings.concat()).collect()
     }
 }
 
@@ -184,15 +206,13 @@ fn validate_by_fits<T: Scalar, E: Estimator<T> + ?Sized>(
     points.iter().map(|point| folds.iter().map(|fold| one(point, fold)).collect()).collect()
 }
 
-fn above_zero(setting: &str, value: &str) -> Result<f64> {
-    let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| Error::param(setting, value, "a number above 0"))
-}
-
-fn unknown_setting(setting: &str, known: &[&[&str]]) -> Error {
-    let known = known.concat().iter().map(ToString::to_string).collect();
-    Error::Unknown { kind: "setting", name: setting.into(), known }
-}
+/// The weight of the errors.
+const PENALTY: Setting = Setting::new(
+    "penalty",
+    "weight of the errors beside the size of the function: larger fits closer",
+    "a number above 0",
+    "1",
+);
 
 /// The model of an archive, whatever estimator of the list wrote it.
 ///

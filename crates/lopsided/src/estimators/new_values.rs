@@ -91,7 +91,7 @@ impl<T: Scalar> NewValues<'_, T> {
             Side::Row => ("the width of the new rows", self.data.x.width()),
             Side::Col => ("the width of the new columns", self.data.x.count()),
         };
-        let plain = if self.kernel.name == "precomputed" { precomputed } else { self.data.x.width() };
+        let plain = if self.kernel.is_precomputed() { precomputed } else { self.data.x.width() };
         let expected = self.data.maps.side(side).map_or(plain, Mat::nrows);
         if samples.width() != expected {
             return Err(Error::shape(what, expected, samples.width()));

@@ -1,8 +1,8 @@
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::linalg;
-use crate::base::registry::Params;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::metrics::largest_angle_sine;
 use crate::operator::Operator;
 use crate::solvers::svd::{self, Svd};
@@ -44,7 +44,7 @@ impl<T: Scalar> Reference<T> {
     /// Those of the solver; [`crate::Error::Param`] for a rank that is not between 1 and min(n, m).
     pub fn new(g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Self> {
         let most = g.nrows().min(g.ncols());
-        let solver = svd::solver::<T>("auto", &Params::default().with("tol", TOLERANCE))?;
+        let solver = svd::solver::<T>("auto", &Settings::default().with("tol", TOLERANCE))?;
         let mut wanted = if rank > most { rank } else { (rank + BEYOND).min(most) };
         loop {
             let exact = solver.solve(g, wanted, run)?;

@@ -2,6 +2,7 @@ use super::Spread;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::settings::Value;
 use crate::data::dataset::{Dataset, Target};
 use crate::estimators::scoring::{deal, no_target};
 use crate::estimators::{Estimator, Point};
@@ -16,7 +17,7 @@ pub struct Search {
     /// Parts, each of which is predicted from all others; every class is spread evenly over them.
     pub folds: usize,
     /// Settings and the values to try; every combination is a point, of equals the first is chosen.
-    pub grid: Vec<(String, Vec<String>)>,
+    pub grid: Vec<(String, Vec<Value>)>,
 }
 
 /// One point of a grid.
@@ -71,17 +72,20 @@ impl Search {
 
     /// Every combination of values; one point that changes nothing for a grid without settings.
     fn points(&self) -> Vec<Point> {
-        let extended = |points: Vec<Point>, (name, values): &(String, Vec<String>)| {
-            let with = |point: &Point, value: &String| [point.clone(), vec![(name.clone(), value.clone())]].concat();
+        let extended = |points: Vec<Point>, (name, values): &(String, Vec<Value>)| {
+            let with = |point: &Point, value: &Value| point.clone().with(name, value.clone());
             points.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect()
         };
-        self.grid.iter().fold(vec![Point::new()], extended)
+        self.grid.iter().fold(vec![Point::default()], extended)
     }
 }
 
 impl Tried {
     fn of(point: &Point, scores: Vec<f64>) -> Self {
-        Tried { params: point.iter().cloned().collect(), score: Spread::of(scores) }
+        Tried {
+            params: point.iter().map(|(name, value)| (name.into(), value.to_string())).collect(),
+            score: Spread::of(scores),
+        }
     }
 }
 
@@ -90,17 +94,16 @@ mod tests {
     use super::*;
 
     fn search(folds: usize) -> Search {
-        let values = |v: &[&str]| v.iter().map(ToString::to_string).collect();
-        Search { folds, grid: vec![("rank".into(), values(&["1", "2"])), ("penalty".into(), values(&["3", "4", "5"]))] }
+        let values = |v: &[f64]| v.iter().map(|v| Value::Number(*v)).collect();
+        Search { folds, grid: vec![("rank".into(), values(&[1.0, 2.0])), ("penalty".into(), values(&[3.0, 4.0, 5.0]))] }
     }
 
     #[test]
     fn every_combination_is_a_point() {
         let points = search(2).points();
         assert_eq!(points.len(), 6);
-        let second = [("rank", "1"), ("penalty", "4")].map(|(a, b)| (a.to_string(), b.to_string()));
-        assert_eq!(points[1], second);
-        assert_eq!(Search { folds: 2, grid: Vec::new() }.points(), [Point::new()]);
+        assert_eq!(points[1], Point::default().with("rank", 1).with("penalty", 4));
+        assert_eq!(Search { folds: 2, grid: Vec::new() }.points(), [Point::default()]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
-use super::{Kernel, KernelSpec};
+use super::{Kernel, KernelSpec, Listed, Nature};
 use crate::base::error::{Error, Result};
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
-use crate::data::graph::GraphRule;
+use crate::base::settings::Setting;
+use crate::data::graph::{GraphRule, Links};
 use crate::data::samples::SamplesRef;
 use faer::MatMut;
 
@@ -27,10 +28,6 @@ pub enum GraphKernel {
         decay: f64,
     },
 }
-
-const KATZ: &str = "katz";
-const PAGE_RANK: &str = "ppr";
-const SHORTEST_PATH: &str = "shortest-path";
 
 impl GraphKernel {
     /// Products with P that one product with G takes; 1 where G is stored.
@@ -58,10 +55,16 @@ impl<T: Scalar> Kernel<T> for GraphKernel {
     }
 }
 
+/// A kernel of nodes; `plain` takes the links as they are, without loops and without dividing rows by their sums.
+const fn nature(plain: bool) -> Nature {
+    let rule = GraphRule { links: Links::In, self_loops: !plain, normalize: !plain };
+    Nature { symmetric: false, bandwidth: None, precomputed: false, graph: Some(rule) }
+}
+
 impl KernelSpec {
     /// True for kernels of the nodes of a graph.
     pub fn of_graph(&self) -> bool {
-        [KATZ, PAGE_RANK, SHORTEST_PATH].contains(&self.name.as_str())
+        self.nature().graph.is_some()
     }
 
     /// The error about a kernel of graphs where samples are not nodes of the graph it was made from.
@@ -72,39 +75,52 @@ impl KernelSpec {
         if self.of_graph() { Err(Error::param("kernel", &self.name, allowed)) } else { Ok(()) }
     }
 
-    /// How a graph becomes a matrix for this kernel unless the user says otherwise: Katz proximity counts ways, so it takes
-    /// the links as they are.
+    /// How a graph becomes a matrix for this kernel unless the user says otherwise.
     pub fn graph_rule(&self) -> GraphRule {
-        let plain = self.name == KATZ;
-        GraphRule { self_loops: !plain, normalize: !plain, ..GraphRule::default() }
+        self.nature().graph.unwrap_or_default()
     }
 }
 
-/// A number between 0 and 1, both excluded.
-fn share(params: &Params, name: &'static str, default: f64) -> Result<f64> {
-    let value = params.number(name, default)?;
-    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(Error::param(name, value, "above 0 and below 1")) }
-}
-
-pub(super) fn entries<T: Scalar>() -> [Entry<dyn Kernel<T>>; 3] {
+pub(super) fn entries<T: Scalar>() -> [Listed<T>; 3] {
+    // Katz proximity counts ways, so it takes the links as they are.
     [
-        Entry {
-            name: KATZ,
-            about: "G = Σ_k≥1 (βA)^k of a graph's matrix A, by default its links; --beta is β·(spectral radius of A), 0.5; β itself without cycles",
-            params: &["beta"],
-            build: |params| Ok(Box::new(GraphKernel::Katz { beta: params.positive("beta", Some(0.5))? })),
-        },
-        Entry {
-            name: PAGE_RANK,
-            about: "G = (1 - alpha) (I - alpha P)⁻¹ of a graph's matrix P: personalised PageRank; alpha 0.85",
-            params: &["alpha"],
-            build: |params| Ok(Box::new(GraphKernel::PageRank { alpha: share(params, "alpha", 0.85)? })),
-        },
-        Entry {
-            name: SHORTEST_PATH,
-            about: "G[i, j] = exp(-decay d) for d links on the shortest way between nodes of a graph, 0 without; decay 1",
-            params: &["decay"],
-            build: |params| Ok(Box::new(GraphKernel::ShortestPath { decay: params.positive("decay", Some(1.0))? })),
-        },
+        (
+            Entry {
+                name: "katz",
+                about: "G = Σ_k≥1 (βA)^k of a graph's matrix A, by default its links; --beta is β·(spectral radius of A), 0.5; β itself without cycles",
+                settings: const {
+                    &[Setting::new(
+                        "beta",
+                        "weight of each further link of a way, relative to the largest possible, 1 / spectral radius; the weight itself for a graph without cycles",
+                        "a number above 0, below 1 for a graph with cycles",
+                        "0.5",
+                    )]
+                },
+                build: |params| Ok(Box::new(GraphKernel::Katz { beta: params.positive("beta", Some(0.5))? })),
+            },
+            nature(true),
+        ),
+        (
+            Entry {
+                name: "ppr",
+                about: "G = (1 - alpha) (I - alpha P)⁻¹ of a graph's matrix P: personalised PageRank; alpha 0.85",
+                settings: const {
+                    &[Setting::new("alpha", "probability that the walk goes on", "above 0 and below 1", "0.85")]
+                },
+                build: |params| Ok(Box::new(GraphKernel::PageRank { alpha: params.share("alpha", 0.85)? })),
+            },
+            nature(false),
+        ),
+        (
+            Entry {
+                name: "shortest-path",
+                about: "G[i, j] = exp(-decay d) for d links on the shortest way between nodes of a graph, 0 without; decay 1",
+                settings: const {
+                    &[Setting::new("decay", "loss with each link, exp(-decay·links)", "a number above 0", "1")]
+                },
+                build: |params| Ok(Box::new(GraphKernel::ShortestPath { decay: params.positive("decay", Some(1.0))? })),
+            },
+            nature(false),
+        ),
     ]
 }

@@ -1,7 +1,9 @@
+use super::FIXED_GAMMA;
 use super::{Kernel, Meeting};
 use crate::base::error::{Error, Result};
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::data::samples::{Samples, SamplesRef};
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut};
@@ -90,7 +92,7 @@ fn sums<T: Scalar>(samples: SamplesRef<'_, T>, f: impl Fn(T) -> T) -> Vec<T> {
     (0..samples.count()).map(sum).collect()
 }
 
-fn epsilon(params: &Params) -> Result<f64> {
+fn epsilon(params: &Settings) -> Result<f64> {
     let value = params.number("epsilon", EPSILON)?;
     if (1e-30..=1.0).contains(&value) { Ok(value) } else { Err(Error::param("epsilon", value, "between 1e-30 and 1")) }
 }
@@ -99,7 +101,12 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "kl",
         about: "k(x, z) = exp(-gamma KL(x || z)) of histograms, epsilon added to every bin; default gamma 1, epsilon 1e-6",
-        params: &["gamma", "epsilon"],
+        settings: const {
+            &[
+                FIXED_GAMMA,
+                Setting::new("epsilon", "what is added to every bin of a histogram", "a number above 0", "1e-6"),
+            ]
+        },
         build: |params| Ok(Box::new(Kl { gamma: params.positive("gamma", Some(1.0))?, epsilon: epsilon(params)? })),
     }
 }

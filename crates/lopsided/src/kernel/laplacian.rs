@@ -1,4 +1,5 @@
 use super::rbf::exponential_block;
+use super::{GAMMA, Nature};
 use super::{Kernel, Meeting, Separable};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
@@ -24,11 +25,14 @@ impl<T: Scalar> Kernel<T> for Laplacian {
     }
 }
 
+pub(super) const NATURE: Nature =
+    Nature { symmetric: true, bandwidth: Some(Meeting::L1), precomputed: false, graph: None };
+
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "laplacian",
         about: "k(x, z) = exp(-gamma |x - z|_1)",
-        params: &["gamma"],
+        settings: &[GAMMA],
         build: |params| Ok(Box::new(Laplacian { gamma: params.positive("gamma", None)? })),
     }
 }

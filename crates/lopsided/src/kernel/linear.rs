@@ -1,3 +1,4 @@
+use super::Nature;
 use super::{Derivative, Kernel, Meeting, Separable};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
@@ -24,6 +25,8 @@ impl<T: Scalar> Kernel<T> for Linear {
     }
 }
 
+pub(super) const NATURE: Nature = Nature { symmetric: true, bandwidth: None, precomputed: false, graph: None };
+
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
-    Entry { name: "linear", about: "k(x, z) = <x, z>", params: &[], build: |_| Ok(Box::new(Linear)) }
+    Entry { name: "linear", about: "k(x, z) = <x, z>", settings: &[], build: |_| Ok(Box::new(Linear)) }
 }

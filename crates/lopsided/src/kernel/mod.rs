@@ -36,8 +36,10 @@ pub use sne::Sne;
 pub use t::StudentT;
 
 use crate::base::error::Result;
-use crate::base::registry::{self, Entry, Params};
+use crate::base::registry::{self, Entry};
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings, Value};
+use crate::data::graph::GraphRule;
 use crate::data::samples::SamplesRef;
 use faer::MatMut;
 use pair::Meeting;
@@ -108,20 +110,60 @@ pub enum Separable<T> {
     Dot,
 }
 
-/// All kernels. The order is the order of every listing.
-pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
+/// What holds for a kernel whatever its settings are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Nature {
+    /// k(x, z) = k(z, x) for all samples.
+    pub symmetric: bool,
+    /// The distance that `gamma` multiplies, where gamma has no fixed default and is found from the data.
+    pub bandwidth: Option<Meeting>,
+    /// The input is the matrix of values itself.
+    pub precomputed: bool,
+    /// How a graph becomes a matrix for a kernel of its nodes, unless the user says otherwise.
+    pub graph: Option<GraphRule>,
+}
+
+type Listed<T> = (Entry<dyn Kernel<T>>, Nature);
+
+fn listed<T: Scalar>() -> Vec<Listed<T>> {
     let of_samples = vec![
-        linear::entry(),
-        polynomial::entry(),
-        rbf::entry(),
-        laplacian::entry(),
-        sne::entry(),
-        t::entry(),
-        kl::entry(),
-        precomputed::entry(),
+        (linear::entry(), linear::NATURE),
+        (polynomial::entry(), polynomial::NATURE),
+        (rbf::entry(), rbf::NATURE),
+        (laplacian::entry(), laplacian::NATURE),
+        (sne::entry(), sne::NATURE),
+        (t::entry(), Nature::default()),
+        (kl::entry(), Nature::default()),
+        (precomputed::entry(), precomputed::NATURE),
     ];
     of_samples.into_iter().chain(graph::entries()).collect()
 }
+
+/// All kernels. The order is the order of every listing.
+pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
+    listed().into_iter().map(|(entry, _)| entry).collect()
+}
+
+/// Settings of all kernels, each once.
+pub fn kernel_settings() -> Vec<Setting> {
+    let mut all: Vec<Setting> = Vec::new();
+    for setting in kernels::<f64>().iter().flat_map(|entry| entry.settings) {
+        if !all.iter().any(|known| known.name == setting.name) {
+            all.push(*setting);
+        }
+    }
+    all
+}
+
+/// The coefficient of the distance in kernels that find it from the data.
+const GAMMA: Setting = Setting::new(
+    "gamma",
+    "coefficient of the distance",
+    "a number above 0, scale, median or ksvd",
+    "scale; median for tables that are learned or clustered",
+);
+/// The same in kernels that do not.
+const FIXED_GAMMA: Setting = Setting::new("gamma", "coefficient of the distance", "a number above 0", "1");
 
 /// A kernel by name, with its parameters: what users write and models save.
 ///
@@ -137,24 +179,39 @@ pub struct KernelSpec {
     /// Name in the list of [`kernels`].
     pub name: String,
     /// Its parameters.
-    pub params: Params,
+    pub params: Settings,
 }
 
 impl KernelSpec {
+    /// What holds for it whatever its settings are; nothing for a name that is not in the list.
+    pub fn nature(&self) -> Nature {
+        listed::<f64>().iter().find(|(entry, _)| entry.name == self.name).map_or_else(Nature::default, |(_, n)| *n)
+    }
+
     /// Whether k(x, z) = k(z, x) for all samples.
     pub fn is_symmetric(&self) -> bool {
-        ["linear", "poly", "rbf", "laplacian"].contains(&self.name.as_str())
+        self.nature().symmetric
+    }
+
+    /// Whether the input is the matrix of values itself.
+    pub fn is_precomputed(&self) -> bool {
+        self.nature().precomputed
     }
 
     /// A kernel without parameters.
     pub fn new(name: &str) -> Self {
-        KernelSpec { name: name.into(), params: Params::default() }
+        KernelSpec { name: name.into(), params: Settings::default() }
     }
 
     /// The same kernel with one parameter set.
-    pub fn with(mut self, name: &str, value: f64) -> Self {
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.params = self.params.with(name, value);
         self
+    }
+
+    /// Its settings as reports name them.
+    pub(crate) fn as_params(&self) -> impl Iterator<Item = (String, serde_json::Value)> {
+        self.params.iter().map(|(name, value)| (name.into(), serde_json::json!(value)))
     }
 
     /// The kernel itself.
@@ -164,11 +221,11 @@ impl KernelSpec {
 
     /// True for kernels whose `gamma` has no fixed default and is chosen from the data.
     pub fn gamma_from_data(&self) -> bool {
-        matches!(self.name.as_str(), "rbf" | "laplacian" | "sne")
+        self.nature().bandwidth.is_some()
     }
 
     /// The distance `gamma` multiplies.
     pub fn meeting(&self) -> Meeting {
-        if self.name == "laplacian" { Meeting::L1 } else { Meeting::Dot }
+        self.nature().bandwidth.unwrap_or(Meeting::Dot)
     }
 }

@@ -1,7 +1,9 @@
+use super::Nature;
 use super::{Derivative, Kernel, Meeting, Separable};
 use crate::base::error::Result;
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::data::samples::SamplesRef;
 use faer::MatMut;
 use faer::prelude::ReborrowMut;
@@ -19,7 +21,7 @@ pub struct Polynomial {
 
 impl Polynomial {
     /// Defaults: gamma 1, coef0 1, degree 3.
-    pub fn new(params: &Params) -> Result<Self> {
+    pub fn new(params: &Settings) -> Result<Self> {
         Ok(Polynomial {
             gamma: params.positive("gamma", Some(1.0))?,
             coef0: params.number("coef0", 1.0)?,
@@ -52,11 +54,19 @@ impl<T: Scalar> Kernel<T> for Polynomial {
     }
 }
 
+pub(super) const NATURE: Nature = Nature { symmetric: true, bandwidth: None, precomputed: false, graph: None };
+
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "poly",
         about: "k(x, z) = (gamma <x, z> + coef0)^degree; defaults 1, 1, 3",
-        params: &["gamma", "coef0", "degree"],
+        settings: const {
+            &[
+                Setting::new("gamma", "factor of ⟨x, z⟩", "a number above 0", "1"),
+                Setting::new("coef0", "constant of the polynomial", "a finite number", "1"),
+                Setting::new("degree", "degree of the polynomial", "a whole number of at least 1", "3"),
+            ]
+        },
         build: |params| Ok(Box::new(Polynomial::new(params)?)),
     }
 }

@@ -1,4 +1,5 @@
 use super::Kernel;
+use super::Nature;
 use crate::base::error::{Error, Result};
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -19,11 +20,13 @@ impl<T: Scalar> Kernel<T> for Precomputed {
     }
 }
 
+pub(super) const NATURE: Nature = Nature { symmetric: false, bandwidth: None, precomputed: true, graph: None };
+
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "precomputed",
         about: "k(x_i, z_j) = G[i, j], the input matrix itself",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(Precomputed)),
     }
 }

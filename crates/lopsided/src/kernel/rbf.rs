@@ -1,4 +1,5 @@
 use super::{Derivative, Kernel, Meeting, Separable, pair};
+use super::{GAMMA, Nature};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -43,11 +44,14 @@ pub(super) fn exponential_block<T: Scalar>(
     });
 }
 
+pub(super) const NATURE: Nature =
+    Nature { symmetric: true, bandwidth: Some(Meeting::Dot), precomputed: false, graph: None };
+
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "rbf",
         about: "k(x, z) = exp(-gamma |x - z|^2)",
-        params: &["gamma"],
+        settings: &[GAMMA],
         build: |params| Ok(Box::new(Rbf { gamma: params.positive("gamma", None)? })),
     }
 }

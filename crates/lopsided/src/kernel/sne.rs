@@ -1,4 +1,5 @@
 use super::{Derivative, Kernel, Meeting, Normalization, Separable, pair};
+use super::{GAMMA, Nature};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -40,11 +41,14 @@ impl<T: Scalar> Kernel<T> for Sne {
     }
 }
 
+pub(super) const NATURE: Nature =
+    Nature { symmetric: false, bandwidth: Some(Meeting::Dot), precomputed: false, graph: None };
+
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "sne",
         about: "k(x, z) = exp(-gamma |x - z|^2) / sum over all z' of exp(-gamma |x - z'|^2)",
-        params: &["gamma"],
+        settings: &[GAMMA],
         build: |params| Ok(Box::new(Sne { gamma: params.positive("gamma", None)? })),
     }
 }

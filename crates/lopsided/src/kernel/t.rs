@@ -1,3 +1,4 @@
+use super::FIXED_GAMMA;
 use super::{Derivative, Kernel, Meeting, Normalization, pair};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
@@ -39,7 +40,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "t",
         about: "k(x, z) = (1 + gamma |x - z|^2)^-1 / sum over all z' of (1 + gamma |x - z'|^2)^-1; default gamma 1",
-        params: &["gamma"],
+        settings: &[FIXED_GAMMA],
         build: |params| Ok(Box::new(StudentT { gamma: params.positive("gamma", Some(1.0))? })),
     }
 }

@@ -10,6 +10,7 @@ use super::spec::LearnerSpec;
 use super::step::StepSize;
 use super::{LearnerEntry, OnlineLearner, checkpoint_of};
 use crate::base::error::{Error, Result};
+use crate::base::settings::Setting;
 use crate::data::archive::Archive;
 
 /// How far above 1 the largest eigenvalue of an instance may be by rounding.
@@ -218,12 +219,23 @@ impl OnlineLearner for ExponentiatedGradient {
     }
 }
 
+const DIMENSION: [Setting; 1] = [Setting::new(
+    "dimension",
+    "number of features, where it is known",
+    "a whole number of at least 1",
+    "the span of the instances",
+)];
+const OF_COMPONENTS: [Setting; 2] = [
+    Setting::new("components", "components that are left out of the loss", "a whole number of at least 1", "1"),
+    DIMENSION[0],
+];
+
 pub(super) fn entries() -> [LearnerEntry; 3] {
     const ANY: &[Loss] = &[Loss::Gain, Loss::Squared, Loss::Absolute, Loss::Logistic, Loss::Hinge];
-    let entry = |name, about, params, losses| LearnerEntry {
+    let entry = |name, about, settings, losses| LearnerEntry {
         name,
         about,
-        params,
+        settings,
         losses,
         symmetric: true,
         build: |spec| Ok(Box::new(ExponentiatedGradient::new(spec)?)),
@@ -236,17 +248,12 @@ pub(super) fn entries() -> [LearnerEntry; 3] {
         },
     };
     [
-        entry(
-            "meg",
-            "W ~ exp(-sum of step*slope*M), a density matrix on all `dimension` features",
-            &["dimension"],
-            ANY,
-        ),
+        entry("meg", "W ~ exp(-sum of step*slope*M), a density matrix on all `dimension` features", &DIMENSION, ANY),
         entry("eg-plus", "W ~ exp(-sum of step*slope*M) on the span of the instances; no dimension needed", &[], ANY),
         entry(
             "online-kpca",
             "W ~ exp(sum of step*M), eigenvalues capped at 1/components; predicts the part of M it captures",
-            &["components", "dimension"],
+            &OF_COMPONENTS,
             &[Loss::Gain],
         ),
     ]

@@ -7,7 +7,7 @@ use super::instance::Instance;
 use super::loss::Loss;
 use super::matrices::frobenius;
 use super::spec::LearnerSpec;
-use super::{LearnerEntry, OnlineLearner, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, RADIUS, checkpoint_of};
 use crate::base::error::Result;
 use crate::data::archive::Archive;
 
@@ -138,7 +138,7 @@ pub(super) fn entries() -> [LearnerEntry; 3] {
     let entry = |name, about| LearnerEntry {
         name,
         about,
-        params: &["radius"],
+        settings: &[RADIUS],
         losses: ANY_LOSS,
         symmetric: false,
         build: |spec| Ok(Box::new(GradientDescent::new(spec)?)),

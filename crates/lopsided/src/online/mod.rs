@@ -52,6 +52,7 @@ pub use spec::LearnerSpec;
 pub use step::{StepSize, Tuning};
 
 use crate::base::error::{Error, Result};
+use crate::base::settings::Setting;
 use crate::data::archive::Archive;
 
 /// What checkpoints call themselves.
@@ -91,8 +92,8 @@ pub struct LearnerEntry {
     pub name: &'static str,
     /// Its update in one line.
     pub about: &'static str,
-    /// Parameters it takes.
-    pub params: &'static [&'static str],
+    /// Settings of its own.
+    pub settings: &'static [Setting],
     /// Losses it can have, the usual one first.
     pub losses: &'static [Loss],
     /// True when its instances have one side.
@@ -100,6 +101,9 @@ pub struct LearnerEntry {
     build: fn(&LearnerSpec) -> Result<Box<dyn OnlineLearner>>,
     restore: fn(&LearnerSpec, &Archive) -> Result<Box<dyn OnlineLearner>>,
 }
+
+/// The size of the matrices that a learner chooses from.
+const RADIUS: Setting = Setting::new("radius", "largest norm of the matrix that is learned", "a number above 0", "1");
 
 /// All learners. The order is the order of every listing.
 pub fn learners() -> Vec<LearnerEntry> {

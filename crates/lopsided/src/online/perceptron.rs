@@ -6,8 +6,9 @@ use super::instance::Instance;
 use super::loss::Loss;
 use super::matrices::diagonal;
 use super::spec::LearnerSpec;
-use super::{LearnerEntry, OnlineLearner, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, RADIUS, checkpoint_of};
 use crate::base::error::{Error, Result};
+use crate::base::settings::Setting;
 use crate::data::archive::Archive;
 use faer::Mat;
 
@@ -115,7 +116,9 @@ pub(super) fn entry() -> LearnerEntry {
     LearnerEntry {
         name: "p-norm",
         about: "perceptron whose singular values are those of the sum of its mistakes to the power - 1",
-        params: &["power", "radius"],
+        settings: const {
+            &[Setting::new("power", "p of the norm, 2 ln n for n dimensions being the best", "at least 2", "4"), RADIUS]
+        },
         losses: &[Loss::Hinge],
         symmetric: false,
         build: |spec| Ok(Box::new(PNormPerceptron::new(spec)?)),

@@ -7,7 +7,7 @@ use super::loss::Loss;
 use super::step::StepSize;
 use super::{OnlineLearner, learner_entry};
 use crate::base::error::{Error, Result};
-use crate::base::registry::Params;
+use crate::base::settings::{Settings, Value};
 use crate::data::archive::Archive;
 use crate::kernel::KernelSpec;
 
@@ -42,7 +42,7 @@ pub struct LearnerSpec {
     /// The step sizes.
     pub step: StepSize,
     /// The learner's own parameters.
-    pub params: Params,
+    pub params: Settings,
     /// Scales every vector to unit length in feature space and an instance of s vectors by 1/s, so that every instance is of
     /// the size the theorems ask for. A vector of length 0 stays 0.
     pub normalize: bool,
@@ -60,14 +60,14 @@ impl LearnerSpec {
             left: KernelSpec::new("linear"),
             right: None,
             step: StepSize::Decreasing(1.0),
-            params: Params::default(),
+            params: Settings::default(),
             normalize: false,
             budget: None,
         }
     }
 
     /// The same learner with one parameter set.
-    pub fn with(mut self, name: &str, value: f64) -> Self {
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.params = self.params.with(name, value);
         self
     }
@@ -120,8 +120,9 @@ impl LearnerSpec {
 
     fn checked(&self) -> Result<super::LearnerEntry> {
         let entry = learner_entry(&self.name)?;
-        if let Some((extra, _)) = self.params.iter().find(|(name, _)| !entry.params.contains(name)) {
-            let takes = if entry.params.is_empty() { "none".into() } else { entry.params.join(", ") };
+        let names: Vec<&str> = entry.settings.iter().map(|setting| setting.name).collect();
+        if let Some((extra, _)) = self.params.iter().find(|(name, _)| !names.contains(name)) {
+            let takes = if names.is_empty() { "none".into() } else { names.join(", ") };
             let value = format!("a parameter of learner `{}`", self.name);
             return Err(Error::Param { name: extra.into(), value, allowed: format!("one it takes: {takes}") });
         }

@@ -8,7 +8,7 @@ use super::instance::Instance;
 use super::loss::Loss;
 use super::matrices::{diagonal, eigen, product};
 use super::spec::LearnerSpec;
-use super::{LearnerEntry, OnlineLearner, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, RADIUS, checkpoint_of};
 use crate::base::error::Result;
 use crate::data::archive::Archive;
 
@@ -113,7 +113,7 @@ pub(super) fn entry() -> LearnerEntry {
     LearnerEntry {
         name: "gd-symmetric",
         about: "symmetric W <- W - step*slope*M, eigenvalues projected to at least 0 and a sum of at most radius",
-        params: &["radius"],
+        settings: &[RADIUS],
         losses: &[Loss::Squared, Loss::Absolute, Loss::Logistic, Loss::Hinge, Loss::Gain],
         symmetric: true,
         build: |spec| Ok(Box::new(SymmetricDescent::new(spec)?)),

@@ -1,7 +1,7 @@
 //! `svm`, `nu-svm` and `logistic` with landmarks: \[NKM\] for classification, against the exact machines.
 
 use crate::naive;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings;
 use lopsided::data::synth;
 use lopsided::estimators::{
     Approach, Approximation, Comparison, Estimator, KernelLogistic, KernelMachineModel, Model, OwnLandmarks, Svm,
@@ -52,7 +52,7 @@ fn spec() -> KernelSpec {
 }
 
 fn tight(kernel: KernelSpec, tol: f64) -> KernelSvd {
-    KernelSvd { kernel, solver_params: Params::default().with("tol", tol), ..KernelSvd::new("rbf") }
+    KernelSvd { kernel, solver_params: Settings::default().with("tol", tol), ..KernelSvd::new("rbf") }
 }
 
 fn svm(kind: SvmKind, approximation: Approximation) -> Svm {

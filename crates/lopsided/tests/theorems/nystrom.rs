@@ -1,6 +1,6 @@
 use crate::naive::{self, both, draw, sparse_matrix};
 use lopsided::Run;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings;
 use lopsided::data::synth;
 use lopsided::operator::{DenseOperator, Operator, OperatorChoice, Submatrix};
 use lopsided::solvers::landmarks::{Given, Sampler, samplers};
@@ -12,8 +12,8 @@ fn run(seed: u64) -> Run {
     Run { seed, ..Run::default() }
 }
 
-fn params(pairs: &[(&str, f64)]) -> Params {
-    pairs.iter().fold(Params::default(), |p, (name, value)| p.with(name, *value))
+fn params(pairs: &[(&str, f64)]) -> Settings {
+    pairs.iter().fold(Settings::default(), |p, (name, value)| p.with(name, *value))
 }
 
 fn solve(name: &str, g: &Mat<f64>, rank: usize, pairs: &[(&str, f64)], seed: u64) -> Svd<f64> {
@@ -91,7 +91,7 @@ fn a_symmetric_matrix_with_equal_landmarks_gives_the_symmetric_nystrom_method() 
     let picked: Vec<usize> = (0..80).step_by(4).collect();
     let sampler = Given { rows: picked.clone(), cols: picked.clone() };
     let solver =
-        Nystrom { sampler: Box::new(sampler), polish: false, ..Nystrom::<f64>::new(&Params::default()).unwrap() };
+        Nystrom { sampler: Box::new(sampler), polish: false, ..Nystrom::<f64>::new(&Settings::default()).unwrap() };
     let svd = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 5, &run(0)).unwrap();
     let block = Mat::from_fn(20, 20, |i, j| g[(picked[i], picked[j])]);
     let eigen = block.self_adjoint_eigen(faer::Side::Lower).unwrap();
@@ -136,7 +136,8 @@ fn nystrom_survives_duplicate_landmarks() {
     let (rows, cols): (Vec<usize>, Vec<usize>) = ((0..100).step_by(3).collect(), (0..80).step_by(3).collect());
     let fit = |rows: &[usize], cols: &[usize], polish: bool| {
         let sampler = Given { rows: rows.to_vec(), cols: cols.to_vec() };
-        let solver = Nystrom { sampler: Box::new(sampler), polish, ..Nystrom::<f64>::new(&Params::default()).unwrap() };
+        let solver =
+            Nystrom { sampler: Box::new(sampler), polish, ..Nystrom::<f64>::new(&Settings::default()).unwrap() };
         solver.solve(&DenseOperator::Borrowed(g.as_ref()), 30, &run(0)).unwrap()
     };
     let plain = fit(&rows, &cols, true);
@@ -197,7 +198,7 @@ fn wrong_samples_are_refused() {
     assert!(text(&[("sampler", 99.0)]).contains("position"));
     assert!(text(&[("restarts", 3.0)]).contains("`restarts` is a parameter of solver `nystrom`"));
     let nan = Mat::from_fn(30, 20, |_, _| f64::NAN);
-    let solver = svd::solver::<f64>("nystrom", &Params::default()).unwrap();
+    let solver = svd::solver::<f64>("nystrom", &Settings::default()).unwrap();
     assert!(solver.solve(&DenseOperator::Borrowed(nan.as_ref()), 2, &run(0)).is_err());
     let given = Given { rows: vec![30], cols: vec![] };
     let operator = DenseOperator::Borrowed(g.as_ref());

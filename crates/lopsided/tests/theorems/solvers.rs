@@ -1,6 +1,6 @@
 use crate::naive::{draw, sparse_matrix};
 use lopsided::Run;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings;
 use lopsided::operator::{DenseOperator, Operator, SparseOperator};
 use lopsided::solvers::svd::{self, Svd};
 use lopsided::{Csr, Mat, Scalar};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const SOLVERS: [&str; 4] = ["auto", "exact", "lanczos", "randomized"];
 
-fn solve<T: Scalar>(name: &str, g: &Mat<T>, rank: usize, params: &Params) -> Svd<T> {
+fn solve<T: Scalar>(name: &str, g: &Mat<T>, rank: usize, params: &Settings) -> Svd<T> {
     let run = Run { seed: 7, ..Run::default() };
     svd::solver::<T>(name, params).unwrap().solve(&DenseOperator::Borrowed(g.as_ref()), rank, &run).unwrap()
 }
@@ -48,7 +48,7 @@ proptest! {
     fn triplets_satisfy_both_equations_and_all_solvers_agree(
         g in sparse_matrix(3..40, 17), rank in 1usize..4,
     ) {
-        let params = Params::default().with("tol", 1e-10);
+        let params = Settings::default().with("tol", 1e-10);
         let reference = g.singular_values().unwrap();
         for name in SOLVERS {
             let svd = solve(name, &g, rank, &params);
@@ -62,7 +62,7 @@ proptest! {
     #[test]
     fn transposing_the_matrix_swaps_u_and_v(g in sparse_matrix(4..25, 9)) {
         for name in SOLVERS {
-            let params = Params::default().with("tol", 1e-11);
+            let params = Settings::default().with("tol", 1e-11);
             let (a, b) = (solve(name, &g, 3, &params), solve(name, &g.transpose().to_owned(), 3, &params));
             for k in 0..a.sigma.len().min(b.sigma.len()) {
                 prop_assert!((a.sigma[k] - b.sigma[k]).abs() <= 1e-9 * a.sigma[0]);
@@ -83,7 +83,7 @@ fn repeated_singular_values_are_all_found() {
     values.extend([2.0; 200]);
     let g = with_values(400, 350, &values);
     for (rank, block) in [(20, 0.0), (40, 0.0), (100, 0.0), (60, 5.0)] {
-        let mut params = Params::default().with("tol", 1e-9);
+        let mut params = Settings::default().with("tol", 1e-9);
         if block > 0.0 {
             params = params.with("block", block);
         }
@@ -108,7 +108,7 @@ fn copies_of_a_sparse_matrix_repeat_each_of_its_values() {
     let inside = |i: usize| (0..size).map(move |j| (i as u32, (i / size * size + j) as u32, entry(i % size, j)));
     let cells: Vec<(u32, u32, f64)> = (0..n).flat_map(inside).filter(|cell| cell.2 != 0.0).collect();
     let g = SparseOperator::new(None, Csr::from_triplets(n, n, &cells));
-    let params = Params::default().with("tol", 1e-9);
+    let params = Settings::default().with("tol", 1e-9);
     let svd = svd::solver::<f64>("lanczos", &params).unwrap().solve(&g, 25, &Run::default()).unwrap();
     let values = one.singular_values().unwrap();
     for (k, s) in svd.sigma.iter().enumerate() {
@@ -119,11 +119,11 @@ fn copies_of_a_sparse_matrix_repeat_each_of_its_values() {
 #[test]
 fn the_identity_and_a_zero_matrix_are_handled() {
     let identity = Mat::<f64>::identity(500, 500);
-    let svd = solve("lanczos", &identity, 90, &Params::default());
+    let svd = solve("lanczos", &identity, 90, &Settings::default());
     assert_eq!(svd.sigma.len(), 90);
     assert_svd("lanczos", &identity, &svd, 1e-10);
     for name in SOLVERS {
-        let svd = solve(name, &Mat::<f64>::zeros(40, 30), 3, &Params::default());
+        let svd = solve(name, &Mat::<f64>::zeros(40, 30), 3, &Settings::default());
         assert!(svd.sigma.is_empty(), "{name}");
         assert!(svd.report.notes.iter().any(|n| n.contains("rank 0")), "{name}");
     }
@@ -133,7 +133,7 @@ fn the_identity_and_a_zero_matrix_are_handled() {
 fn a_rank_beyond_the_numerical_rank_gives_what_exists_and_says_so() {
     let g = with_values(600, 500, &[5.0, 4.0, 1.0]);
     for name in SOLVERS {
-        let svd = solve(name, &g, 10, &Params::default());
+        let svd = solve(name, &g, 10, &Settings::default());
         assert_eq!(svd.sigma.len(), 3, "{name}: {:?}", svd.sigma);
         assert_svd(name, &g, &svd, 1e-10);
         assert!(svd.report.notes.iter().any(|n| n.contains("numerical rank 3")), "{name}: {:?}", svd.report.notes);
@@ -144,7 +144,7 @@ fn a_rank_beyond_the_numerical_rank_gives_what_exists_and_says_so() {
 fn slowly_decaying_values_need_restarts_and_converge() {
     let values: Vec<f64> = (0..700).map(|k| 1.0 / (1.0 + f64::from(k) * 0.002)).collect();
     let g = with_values(900, 700, &values);
-    let svd = solve("lanczos", &g, 5, &Params::default().with("tol", 1e-8));
+    let svd = solve("lanczos", &g, 5, &Settings::default().with("tol", 1e-8));
     assert!(svd.report.restarts > 0, "restarts are exercised");
     assert!(svd.report.converged());
     for (s, expected) in svd.sigma.iter().zip(&values) {
@@ -157,7 +157,7 @@ fn single_precision_converges_to_its_own_tolerance() {
     let g = with_values(500, 400, &(0..400).map(|k| 0.9f64.powi(k)).collect::<Vec<_>>());
     let g = Mat::from_fn(500, 400, |i, j| g[(i, j)] as f32);
     for name in ["lanczos", "randomized"] {
-        let svd = solve(name, &g, 8, &Params::default().with("tol", 1e-12));
+        let svd = solve(name, &g, 8, &Settings::default().with("tol", 1e-12));
         assert_svd(name, &g, &svd, 2e-5);
         assert!(svd.report.converged(), "{name}: {:?}", svd.report.residuals());
     }
@@ -168,7 +168,7 @@ fn one_row_and_one_column_are_matrices_too() {
     for (n, m) in [(1, 1), (1, 9), (9, 1)] {
         let g = Mat::from_fn(n, m, |i, j| 1.0 + (i + 2 * j) as f64);
         for name in SOLVERS {
-            let svd = solve(name, &g, 1, &Params::default());
+            let svd = solve(name, &g, 1, &Settings::default());
             assert!((svd.sigma[0] - g.norm_l2()).abs() < 1e-12 * g.norm_l2(), "{name}");
             assert_svd(name, &g, &svd, 1e-12);
         }
@@ -180,18 +180,22 @@ fn bad_ranks_tolerances_and_values_are_refused() {
     let g = draw(&sparse_matrix(8..9, 5));
     let operator = DenseOperator::Borrowed(g.as_ref());
     for name in SOLVERS {
-        let solver = svd::solver::<f64>(name, &Params::default()).unwrap();
+        let solver = svd::solver::<f64>(name, &Settings::default()).unwrap();
         for rank in [0, 6] {
             let error = solver.solve(&operator, rank, &Run::default()).err().unwrap().to_string();
             assert_eq!(error, format!("`rank` is {rank} but must be between 1 and min(n, m) = 5"));
         }
         let nan = Mat::from_fn(8, 5, |_, _| f64::NAN);
         assert!(solver.solve(&DenseOperator::Borrowed(nan.as_ref()), 2, &Run::default()).is_err(), "{name}");
-        assert!(svd::solver::<f64>(name, &Params::default().with("tol", 0.0)).is_err());
+        assert!(svd::solver::<f64>(name, &Settings::default().with("tol", 0.0)).is_err());
     }
     assert!(operator.nrows() == 8);
     assert!(
-        svd::solver::<f64>("lancos", &Params::default()).err().unwrap().to_string().contains("did you mean `lanczos`?")
+        svd::solver::<f64>("lancos", &Settings::default())
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("did you mean `lanczos`?")
     );
 }
 
@@ -200,7 +204,7 @@ fn a_cancelled_run_stops() {
     let g = draw(&sparse_matrix(400..401, 350));
     let run = Run::default();
     run.watch.cancel();
-    let solver = svd::solver::<f64>("lanczos", &Params::default()).unwrap();
+    let solver = svd::solver::<f64>("lanczos", &Settings::default()).unwrap();
     let error = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 3, &run).err().unwrap();
     assert!(matches!(error, lopsided::Error::Interrupted));
 }
@@ -227,7 +231,7 @@ proptest! {
         let g = with_values(500, 420, &values);
         for name in SOLVERS {
             let run = Run { seed, ..Run::default() };
-            let solver = svd::solver::<f64>(name, &Params::default()).unwrap();
+            let solver = svd::solver::<f64>(name, &Settings::default()).unwrap();
             let svd = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 12, &run).unwrap();
             let measured = own_residuals(&g, &svd);
             for (said, found) in svd.report.residuals().iter().zip(&measured) {
@@ -249,7 +253,7 @@ fn values_that_rounding_hides_are_named() {
     let values: Vec<f64> = [1e11].into_iter().chain((0..60).map(|k| 1.0 - 0.01 * f64::from(k))).collect();
     let g = with_values(400, 350, &values);
     for name in ["exact", "lanczos"] {
-        let svd = solve(name, &g, 5, &Params::default().with("tol", 1e-9));
+        let svd = solve(name, &g, 5, &Settings::default().with("tol", 1e-9));
         assert!(svd.report.notes.iter().any(|n| n.contains("above the tolerance 1e-9")), "{name}: {:?}", svd.report);
         assert!(own_residuals(&g, &svd)[1..].iter().any(|r| *r > 1e-9), "{name}");
     }
@@ -260,7 +264,7 @@ fn a_crowd_that_the_rank_cuts_is_named() {
     let values: Vec<f64> = (0..4).map(|k| 5.0 - f64::from(k)).chain([1.0; 6]).chain([0.5; 40]).collect();
     let g = with_values(420, 400, &values);
     let note = |name: &str, rank: usize| -> Option<String> {
-        solve(name, &g, rank, &Params::default()).report.notes.into_iter().find(|n| n.contains("coincide"))
+        solve(name, &g, rank, &Settings::default()).report.notes.into_iter().find(|n| n.contains("coincide"))
     };
     assert_eq!(note("exact", 7).unwrap(), "values 5 to 10 coincide: vectors 5 to 7 are one choice of many");
     assert_eq!(note("exact", 5).unwrap(), "values 5 to 10 coincide: vector 5 is one choice of many");

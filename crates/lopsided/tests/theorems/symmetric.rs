@@ -2,7 +2,7 @@
 
 use crate::naive::{self, POINTWISE, gap};
 use lopsided::Run;
-use lopsided::base::registry::Params;
+use lopsided::base::settings::Settings;
 use lopsided::data::synth;
 use lopsided::operator::{KernelMatrix, OperatorChoice};
 use lopsided::solvers::svd::solver;
@@ -82,7 +82,7 @@ fn products_and_triplets_have_the_same_bits_for_any_number_of_threads() {
             let kernel = naive::spec("sne", 0.3).build::<f64>().unwrap();
             let samples = Samples::Dense(x.clone());
             let built = KernelMatrix::new(&*kernel, samples.as_ref(), samples.as_ref()).build().unwrap();
-            let solver = solver::<f64>("lanczos", &Params::default().with("tol", 1e-9)).unwrap();
+            let solver = solver::<f64>("lanczos", &Settings::default().with("tol", 1e-9)).unwrap();
             let svd = solver.solve(&*built.operator, 12, &Run::default()).unwrap();
             assert!(svd.report.converged());
             (product("rbf", OperatorChoice::Tiles, &x, false), svd.sigma, svd.u)

@@ -12,14 +12,16 @@ pub use model::AskLsModel;
 pub use penalty::Penalty;
 pub(super) use stack::Merger;
 
-use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::scoring::{Answer, Known, deal};
 use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings, Value};
 use crate::data::dataset::{Dataset, Target};
 use crate::data::samples::is_everything;
+use crate::estimators::gram::{self, Gram};
+use crate::estimators::kernel_svd::Plan;
 use crate::operator::{Access, KernelMatrix, Operator, Widened};
 use crate::solvers::linsys::{self, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
 use faer::MatRef;
@@ -29,8 +31,24 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Settings that a grid may vary.
-const SETTINGS: [&[&str]; 2] =
-    [&KERNEL_SETTINGS, &["penalty", "merge", "on-singular", "tikhonov", "route", "symmetrize"]];
+const SETTINGS: [Setting; 6] = [
+    Setting::new(
+        "penalty",
+        "weight of the errors beside the size of the functions: larger fits closer",
+        "auto or a number above 0",
+        "auto, by held-out samples; 1 for ls-svm",
+    ),
+    Setting::new("merge", "how the two functions become one", "stack, average, source or target", "stack"),
+    Setting::new("on-singular", "what is done with a singular system", "tikhonov, min-norm or error", "tikhonov"),
+    Setting::new("tikhonov", "λ of Tikhonov's method", "a number above 0", "1"),
+    Setting::new("route", "how the system is solved", "auto, svd, dense, krylov, minres or lsmr", "auto"),
+    Setting::new(
+        "symmetrize",
+        "learns with a symmetric kernel matrix: (K + Kᵀ)/2, KᵀK or KKᵀ",
+        "none, average, columns or rows",
+        "none; average for ls-svm",
+    ),
+];
 /// Parts of the training samples for stacking, as in \[AsKLS\].
 const FOLDS: usize = 10;
 /// Up to this many training samples factors of ten systems fit a gigabyte.
@@ -131,7 +149,7 @@ impl Symmetrize {
 /// ```
 /// use lopsided::estimators::{AskLs, Model};
 /// use lopsided::data::synth::CyclicGraph;
-/// use lopsided::{Dataset, GraphRule, KernelSvd, Run, Target};
+/// use lopsided::{Dataset, GraphRule, Run, Target};
 ///
 /// let (graph, classes) = CyclicGraph { nodes: 300, ..CyclicGraph::default() }.generate()?;
 /// let names = (0..4).map(|c| c.to_string()).collect();
@@ -140,14 +158,14 @@ impl Symmetrize {
 /// data.y = Some(Target::Classes { names, codes });
 /// let others: Vec<usize> = (1..300).step_by(2).collect();
 /// let nodes = data.rows(&others);
-/// let model = AskLs::new(KernelSvd::new("precomputed")).fit(data, &Run::default())?;
+/// let model = AskLs::new("precomputed").fit(data, &Run::default())?;
 /// assert_eq!(model.decision(&nodes, &Run::default())?.shape(), (150, 4));
 /// # Ok::<(), lopsided::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct AskLs {
-    /// Kernel, gamma, operator and memory; its rank counts for the low-rank route.
-    pub svd: KernelSvd,
+    /// What makes the kernel matrix.
+    pub gram: Gram,
     /// γ of \[AsKLS\], the weight of the errors.
     pub penalty: Penalty,
     /// What to do with a singular system.
@@ -162,9 +180,9 @@ pub struct AskLs {
 
 impl AskLs {
     /// The penalty that held-out samples choose, stacking, Tikhonov's method for singular systems.
-    pub fn new(svd: KernelSvd) -> Self {
+    pub fn new(gram: impl Into<Gram>) -> Self {
         AskLs {
-            svd,
+            gram: gram.into(),
             penalty: Penalty::Auto,
             on_singular: OnSingular::default(),
             merge: Merge::Stack,
@@ -174,8 +192,8 @@ impl AskLs {
     }
 
     /// The LS-SVM of the symmetrised kernel, with penalty 1.
-    pub fn symmetric(svd: KernelSvd, symmetrize: Symmetrize) -> Self {
-        AskLs { symmetrize: Some(symmetrize), penalty: Penalty::Fixed(1.0), ..AskLs::new(svd) }
+    pub fn symmetric(gram: impl Into<Gram>, symmetrize: Symmetrize) -> Self {
+        AskLs { symmetrize: Some(symmetrize), penalty: Penalty::Fixed(1.0), ..AskLs::new(gram) }
     }
 
     /// The same with another penalty.
@@ -198,9 +216,9 @@ impl AskLs {
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
         data.refuse_weights("ask-ls and ls-svm")?;
         let known = self.check(data.y.as_ref())?;
-        let (data, train) = training(data, &known.rows, self.svd.kernel.name == "precomputed");
-        let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
-        let built = KernelMatrix { reads_entries: true, ..self.svd.matrix(&*kernel, &data, run)? }.build()?;
+        let (data, train) = training(data, &known.rows, self.gram.kernel.is_precomputed());
+        let (spec, kernel) = self.gram.built_kernel(&data, run.seed)?;
+        let built = KernelMatrix { reads_entries: true, ..self.gram.matrix(&*kernel, &data, run) }.build()?;
         let k = Widened(&*built.operator);
         check_square(&k)?;
         let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
@@ -279,14 +297,9 @@ impl AskLs {
     }
 
     fn system(&self) -> CoupledSystem {
-        let route = if self.route == Route::Auto && self.svd.solver == "nystrom" {
-            Route::LowRank(self.svd.rank)
-        } else {
-            self.route
-        };
         let mut system = CoupledSystem {
             on_singular: self.on_singular,
-            route,
+            route: self.route,
             symmetric: self.symmetrize.is_some(),
             ..CoupledSystem::default()
         };
@@ -326,8 +339,7 @@ impl AskLs {
         solved: SystemReport,
         chosen: &penalty::Chosen,
     ) -> FitReport {
-        let mut params: std::collections::BTreeMap<String, serde_json::Value> =
-            spec.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let mut params: std::collections::BTreeMap<String, serde_json::Value> = spec.as_params().collect();
         params.insert("kernel".into(), spec.name.clone().into());
         params.insert("penalty".into(), chosen.penalty.into());
         if let Some(sigma) = chosen.sigma {
@@ -349,43 +361,25 @@ impl AskLs {
         FitReport { params, n_train, condition, warnings, converged }
     }
 
-    fn set(&self, setting: &str, value: &str) -> Result<Self> {
-        let mut out = self.clone();
-        match setting {
-            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
-            "penalty" => out.penalty = penalty_of(value)?,
-            "merge" => out.merge = value.parse()?,
-            "on-singular" => out.on_singular = on_singular(value)?,
-            "tikhonov" => out.on_singular = OnSingular::Tikhonov(super::above_zero(setting, value)?),
-            "route" => out.route = value.parse()?,
-            "symmetrize" => out.symmetrize = if value == "none" { None } else { Some(value.parse()?) },
-            _ => return Err(super::unknown_setting(setting, &SETTINGS)),
-        }
-        Ok(out)
+    /// The same with some settings changed.
+    fn at(&self, given: &Settings) -> Result<Self> {
+        given.refuse_unknown(&[&gram::settings(), &SETTINGS])?;
+        let symmetrize = match given.value("symmetrize") {
+            None => self.symmetrize,
+            Some(Value::Text(none)) if none == "none" => None,
+            Some(_) => given.word("symmetrize")?,
+        };
+        let on_singular = given.word("on-singular")?.unwrap_or(self.on_singular);
+        let tikhonov = given.value("tikhonov").map(|_| given.positive("tikhonov", None)).transpose()?;
+        Ok(AskLs {
+            gram: self.gram.with(given)?,
+            penalty: given.word("penalty")?.unwrap_or(self.penalty),
+            on_singular: tikhonov.map_or(on_singular, OnSingular::Tikhonov),
+            merge: given.word("merge")?.unwrap_or(self.merge),
+            route: given.word("route")?.unwrap_or(self.route),
+            symmetrize,
+        })
     }
-
-    fn at(&self, point: &[(String, String)]) -> Result<Self> {
-        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
-    }
-}
-
-fn penalty_of(text: &str) -> Result<Penalty> {
-    let allowed = |_| Error::param("penalty", text, "auto or a number above 0");
-    if text == "auto" {
-        Ok(Penalty::Auto)
-    } else {
-        super::above_zero("penalty", text).map(Penalty::Fixed).map_err(allowed)
-    }
-}
-
-fn on_singular(text: &str) -> Result<OnSingular> {
-    let known = [("tikhonov", OnSingular::default()), ("min-norm", OnSingular::MinNorm), ("error", OnSingular::Error)];
-    let found = known.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
-    found.ok_or_else(|| Error::Unknown {
-        kind: "way with singular systems",
-        name: text.into(),
-        known: known.map(|(name, _)| name.into()).to_vec(),
-    })
 }
 
 /// What is to be learned on which samples of K.
@@ -435,14 +429,13 @@ fn rows_of(m: MatRef<'_, f64>, rows: &[usize]) -> faer::Mat<f64> {
 }
 
 impl<T: Scalar> Estimator<T> for AskLs {
-    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
-        Ok(Box::new(self.at(point)?))
+    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(given)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let known = self.check(data.y.as_ref())?;
-        KernelSvd { rank: 1, ..self.svd.clone() }
-            .plan(&training(data.clone(), &known.rows, self.svd.kernel.name == "precomputed").0, run)
+        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
@@ -464,8 +457,8 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "ask-ls",
         about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
-        settings: &SETTINGS,
-        build: |recipe: Recipe| Box::new(AskLs::new(recipe.svd)),
+        settings: &[&SETTINGS],
+        build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.svd) }),
         load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
     }
 }
@@ -475,8 +468,10 @@ pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "ls-svm",
         about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
-        settings: &SETTINGS,
-        build: |recipe: Recipe| Box::new(AskLs::symmetric(recipe.svd, Symmetrize::Average)),
+        settings: &[&SETTINGS],
+        build: |recipe: Recipe| {
+            Box::new(AskLs { route: recipe.route(), ..AskLs::symmetric(recipe.svd, Symmetrize::Average) })
+        },
         load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
     }
 }

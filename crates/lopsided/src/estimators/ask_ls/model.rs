@@ -195,7 +195,7 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
     fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
         let scores = match self.frame() {
             Some(frame) => self.node_scores(frame, samples, run)?,
-            None if self.kernel.name == "precomputed" => self.matrix_scores(samples, run)?,
+            None if self.kernel.is_precomputed() => self.matrix_scores(samples, run)?,
             None => self.scores(samples.x.as_ref(), samples.x.as_ref(), run)?,
         };
         Ok(self.merger.decision(&scores, &self.answer))

@@ -49,8 +49,8 @@ impl FromStr for Penalty {
         if text == "auto" {
             return Ok(Penalty::Auto);
         }
-        let number = text.parse::<f64>().map_err(|_| Error::param("penalty", text, "auto or a number above 0"))?;
-        Ok(Penalty::Fixed(number))
+        let number = text.parse::<f64>().ok().filter(|penalty| penalty.is_finite() && *penalty > 0.0);
+        number.map(Penalty::Fixed).ok_or_else(|| Error::param("penalty", text, "auto or a number above 0"))
     }
 }
 

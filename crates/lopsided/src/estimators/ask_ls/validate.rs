@@ -50,7 +50,7 @@ pub(super) fn scores<T: Scalar>(
 
 /// Points that share a kernel matrix and its symmetrisation.
 fn groups(machines: &[AskLs]) -> Vec<Vec<usize>> {
-    let key = |m: &AskLs| (m.svd.kernel.clone(), m.svd.gamma, m.svd.gamma_factor.to_bits(), m.symmetrize);
+    let key = |m: &AskLs| (m.gram.kernel.clone(), m.gram.gamma, m.gram.gamma_factor.to_bits(), m.symmetrize);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, machine) in machines.iter().enumerate() {
         match groups.iter_mut().find(|group| key(&machines[group[0]]) == key(machine)) {
@@ -79,7 +79,7 @@ impl<T: Scalar> Group<'_, T> {
         let each = |one: &(dyn Fn(&Vec<usize>) -> Result<Vec<f64>> + Sync)| -> Result<Vec<Vec<f64>>> {
             if light { folds.par_iter().map(one).collect() } else { folds.iter().map(one).collect() }
         };
-        if self.data.frame.is_none() && self.machines[0].svd.kernel.name != "precomputed" {
+        if self.data.frame.is_none() && !self.machines[0].gram.kernel.is_precomputed() {
             return each(&|fold| self.inductive(fold));
         }
         self.with_kernel(self.data, |k, _| each(&|fold| self.transductive(k, fold)))
@@ -127,9 +127,9 @@ impl<T: Scalar> Group<'_, T> {
         data: &Dataset<T>,
         f: impl FnOnce(&(dyn Operator<f64> + Sync), &NewValues<'_, T>) -> Result<R>,
     ) -> Result<R> {
-        let svd = &self.machines[0].svd;
-        let (spec, kernel) = svd.built_kernel(data, self.run.seed)?;
-        let built = KernelMatrix { reads_entries: true, ..svd.matrix(&*kernel, data, self.run)? }.build()?;
+        let gram = &self.machines[0].gram;
+        let (spec, kernel) = gram.built_kernel(data, self.run.seed)?;
+        let built = KernelMatrix { reads_entries: true, ..gram.matrix(&*kernel, data, self.run) }.build()?;
         let k = Widened(&*built.operator);
         check_square(&k)?;
         let normalizer = built.normalizer.as_deref();

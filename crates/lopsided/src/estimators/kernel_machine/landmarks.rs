@@ -51,7 +51,7 @@ impl Frame<'_> {
     ///
     /// Entries of a kernel matrix that is not stored are as accurate as a machine needs them, which depends on its penalty.
     pub(super) fn shares(&self, other: &Frame<'_>, classes: usize) -> bool {
-        let (a, b) = (self.svd, other.svd);
+        let (a, b) = (self.gram, other.gram);
         let accuracy = |m: TwoClass| if m.looks_once(classes) { m.slack.to_bits() } else { 0 };
         let machines = |frame: &Frame<'_>| frame.machines.map(|m| (m.way, accuracy(m)));
         let task = |frame: &Frame<'_>| (frame.symmetrize, frame.class_weight.clone(), machines(frame));
@@ -84,7 +84,7 @@ impl Frame<'_> {
             return Err(Error::param("approach", Approach::Ncr, allowed));
         }
         self.settled().check(rows.len())?;
-        Problem::new(self.svd, data, rows, self.approximation.own.as_ref(), run)
+        Problem::new(self.gram, data, rows, self.approximation.own.as_ref(), run)
     }
 
     pub(super) fn prepared<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Prepared<T>> {

@@ -1,13 +1,13 @@
 use super::{
-    APPROXIMATION_SETTINGS, Approximation, ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, KERNEL_SETTINGS,
-    KernelMachineModel, KernelSvd, Learned, Model, Output, Plan, Point, Recipe, Result, Run, Scalar, Space, Symmetrize,
-    Task, above_zero, unknown_setting, validate,
+    APPROXIMATION_SETTINGS, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, Gram,
+    KernelMachineModel, Learned, Model, Output, PENALTY, Plan, Point, Recipe, Result, Run, SYMMETRIZE, Scalar, Setting,
+    Settings, Space, Symmetrize, Task, gram, validate,
 };
 use crate::operator::{DenseOperator, Operator, available_memory, materialize};
 use crate::solvers::linear_machine::{Labels, Logistic};
 use crate::solvers::linsys::check_penalty;
 
-const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty", "symmetrize", "class-weight"]];
+const SETTINGS: [&[Setting]; 2] = [&APPROXIMATION_SETTINGS, &[PENALTY, SYMMETRIZE, CLASS_WEIGHT]];
 
 /// Logistic regression of a kernel that is symmetric or made so, as [`super::Svm`] has it: exact, by products with the kernel
 /// matrix alone ([`Logistic::fit_kernel`]), or with landmarks ([`Logistic::fit`]).
@@ -15,8 +15,10 @@ const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["pe
 /// Minimises ½·aᵀKa + penalty·Σ_i weight_i·loss_i; softmax of the decision values gives probabilities.
 #[derive(Clone, Debug)]
 pub struct KernelLogistic {
-    /// Kernel, gamma, operator and memory; its tolerance, if given, is that of the gradient.
-    pub svd: KernelSvd,
+    /// What makes the kernel matrix.
+    pub gram: Gram,
+    /// Length of the gradient relative to that at zero that is allowed; `None`: 1e-6.
+    pub tol: Option<f64>,
     /// Weight of the losses.
     pub penalty: f64,
     /// How the kernel becomes symmetric.
@@ -29,9 +31,15 @@ pub struct KernelLogistic {
 
 impl KernelLogistic {
     /// Penalty 1.
-    pub fn new(svd: KernelSvd, symmetrize: Symmetrize) -> Self {
+    pub fn new(gram: impl Into<Gram>) -> Self {
         let (class_weight, approximation) = (ClassWeight::Equal, Approximation::default());
-        KernelLogistic { svd, penalty: 1.0, symmetrize, class_weight, approximation }
+        let (gram, symmetrize) = (gram.into(), Symmetrize::Average);
+        KernelLogistic { gram, tol: None, penalty: 1.0, symmetrize, class_weight, approximation }
+    }
+
+    /// The same with another tolerance.
+    pub fn with_tol(self, tol: f64) -> Self {
+        KernelLogistic { tol: Some(tol), ..self }
     }
 
     /// Learns one function for each class.
@@ -44,13 +52,13 @@ impl KernelLogistic {
     }
 
     fn frame(&self) -> Frame<'_> {
-        let KernelLogistic { svd, symmetrize, class_weight, approximation, .. } = self;
-        Frame { name: "logistic", svd, symmetrize: *symmetrize, class_weight, approximation, machines: None }
+        let KernelLogistic { gram, symmetrize, class_weight, approximation, .. } = self;
+        Frame { name: "logistic", gram, symmetrize: *symmetrize, class_weight, approximation, machines: None }
     }
 
     fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let default = Logistic::new(self.penalty);
-        let machine = Logistic { tol: self.svd.solver_params.get("tol").unwrap_or(default.tol), ..default };
+        let machine = Logistic { tol: self.tol.unwrap_or(default.tol), ..default };
         let labels = Labels { codes: task.codes, classes: task.names.len(), weights: task.weights };
         let found = match task.space {
             Space::Kernel(k) => self.stored(k, |k| machine.fit_kernel(k, &labels, run))?,
@@ -71,34 +79,30 @@ impl KernelLogistic {
     /// Works with all entries of K where they fit half of the memory allowed: the products of one fit are many.
     fn stored<R>(&self, k: &dyn Operator<f64>, work: impl FnOnce(&dyn Operator<f64>) -> Result<R>) -> Result<R> {
         let bytes = 8 * (k.nrows() * k.nrows()) as u64;
-        if bytes > self.svd.memory.unwrap_or_else(available_memory) / 2 {
+        if bytes > self.gram.bytes() / 2 {
             return work(k);
         }
         let whole = materialize(k)?;
         work(&DenseOperator::Borrowed(whole.as_ref()))
     }
 
-    fn set(&self, setting: &str, value: &str) -> Result<Self> {
-        let mut out = self.clone();
-        match setting {
-            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
-            "penalty" => out.penalty = above_zero(setting, value)?,
-            "symmetrize" => out.symmetrize = value.parse()?,
-            "class-weight" => out.class_weight = value.parse()?,
-            _ if out.approximation.set(setting, value)? => {}
-            _ => return Err(unknown_setting(setting, &SETTINGS)),
-        }
-        Ok(out)
-    }
-
-    fn at(&self, point: &[(String, String)]) -> Result<Self> {
-        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
+    /// The same with some settings changed.
+    fn at(&self, given: &Settings) -> Result<Self> {
+        given.refuse_unknown(&[&gram::settings(), &SETTINGS.concat()])?;
+        Ok(KernelLogistic {
+            gram: self.gram.with(given)?,
+            tol: self.tol,
+            penalty: given.positive("penalty", Some(self.penalty))?,
+            symmetrize: given.word("symmetrize")?.unwrap_or(self.symmetrize),
+            class_weight: given.word("class-weight")?.unwrap_or_else(|| self.class_weight.clone()),
+            approximation: self.approximation.with(given)?,
+        })
     }
 }
 
 impl<T: Scalar> Estimator<T> for KernelLogistic {
-    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
-        Ok(Box::new(self.at(point)?))
+    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(given)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
@@ -122,7 +126,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "logistic",
         about: "kernel logistic regression with a symmetric or symmetrised kernel, exact or by landmarks (--approach lla, gsa): probabilities of the classes",
         settings: &SETTINGS,
-        build: |recipe: Recipe| Box::new(KernelLogistic::new(recipe.svd, Symmetrize::Average)),
+        build: |recipe: Recipe| Box::new(KernelLogistic { tol: recipe.tol(), ..KernelLogistic::new(recipe.svd) }),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }
 }

@@ -22,14 +22,16 @@ pub(super) use logistic::entry as logistic_entry;
 pub(super) use svm::{entry as svm_entry, nu_entry};
 
 use super::ask_ls::{AskLsModel, Functions, Merge, Merger, Symmetrize, Symmetrized, check_square, training, unfolded};
-use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
 use super::nystrom_machine::{APPROXIMATION_SETTINGS, Approach, Approximation};
 use super::scoring::{Answer, Known, no_target};
-use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
+use super::{Estimator, EstimatorEntry, FitReport, Model, PENALTY, Point, Recipe, gram};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::data::dataset::{Dataset, Target};
+use crate::estimators::gram::Gram;
+use crate::estimators::kernel_svd::Plan;
 use crate::kernel::KernelSpec;
 use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
 use crate::solvers::linsys::{CoupledSolution, SystemReport};
@@ -38,10 +40,25 @@ use faer::{Mat, MatRef};
 use model::{Functions as MachineFunctions, Output};
 use std::collections::BTreeMap;
 
+/// How an asymmetric kernel becomes symmetric.
+const SYMMETRIZE: Setting = Setting::new(
+    "symmetrize",
+    "symmetric kernel matrix: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ",
+    "average, columns or rows",
+    "average",
+);
+/// Weights of classes.
+const CLASS_WEIGHT: Setting = Setting::new(
+    "class-weight",
+    "how much the samples of a class count",
+    "balanced, or NAME=WEIGHT,… where classes that are not named count 1",
+    "every class counts 1",
+);
+
 /// What all these machines have in common.
 struct Frame<'a> {
     name: &'static str,
-    svd: &'a KernelSvd,
+    gram: &'a Gram,
     symmetrize: Symmetrize,
     class_weight: &'a ClassWeight,
     approximation: &'a Approximation,
@@ -121,8 +138,7 @@ impl Frame<'_> {
             let kernel = self.problem(data, &known.rows, run)?.kernel;
             return self.settled().plan(kernel, data.x.as_ref(), known.rows.len());
         }
-        KernelSvd { rank: 1, ..self.svd.clone() }
-            .plan(&training(data.clone(), &known.rows, self.svd.kernel.name == "precomputed").0, run)
+        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run)
     }
 
     /// Everything but the machine itself.
@@ -154,15 +170,15 @@ impl Frame<'_> {
         if data.z.is_none() {
             rows.sort_by_key(|&i| all[i]);
         }
-        let (data, mut train) = training(data, &rows, self.svd.kernel.name == "precomputed");
+        let (data, mut train) = training(data, &rows, self.gram.kernel.is_precomputed());
         let all = codes(&data);
         train.sort_by_key(|&i| all[i]);
         let codes: Vec<u32> = train.iter().map(|&i| all[i]).collect();
         let names = known.answer.classes();
         let weights = self.class_weight.applied(data.weights.as_deref(), &train, &codes, names)?;
-        let (spec, kernel) = self.svd.built_kernel(&data, run.seed)?;
+        let (spec, kernel) = self.gram.built_kernel(&data, run.seed)?;
         let symmetric = self.symmetrize == Symmetrize::Average && data.z.is_none() && spec.is_symmetric();
-        let mut matrix = KernelMatrix { reads_entries: true, ..self.svd.matrix(&*kernel, &data, run)? };
+        let mut matrix = KernelMatrix { reads_entries: true, ..self.gram.matrix(&*kernel, &data, run) };
         if let Some(machines) = self.machines.filter(|_| symmetric) {
             matrix.once = machines.looks_once(names.len());
             matrix.accuracy = machines.accuracy(&codes, weights.as_deref());
@@ -207,7 +223,7 @@ impl Frame<'_> {
         way: BTreeMap<String, serde_json::Value>,
     ) -> FitReport {
         let mut params = way;
-        params.extend(spec.params.iter().map(|(name, value)| (name.into(), value.into())));
+        params.extend(spec.as_params());
         params.insert("kernel".into(), spec.name.clone().into());
         if *self.class_weight != ClassWeight::Equal {
             params.insert("class-weight".into(), self.class_weight.to_string().into());

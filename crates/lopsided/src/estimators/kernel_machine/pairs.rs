@@ -34,7 +34,7 @@ impl Svm {
     /// The C-SVM on features.
     fn learn_planes(&self, f: MatRef<'_, f64>, penalty: f64, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let default = LinearSvm::new(penalty);
-        let tol = self.svd.solver_params.get("tol").unwrap_or(default.tol);
+        let tol = self.tol.unwrap_or(default.tol);
         let machine = LinearSvm { tol, loss: self.loss, ..default };
         let found = machine.fit_pairs(f, &classes(task), self.multi_class, self.probability, run)?;
         let mut params = self.params();
@@ -64,7 +64,7 @@ impl Svm {
     }
 
     fn row_bytes(&self) -> u64 {
-        CACHE.min(self.svd.memory.unwrap_or_else(available_memory) / 4)
+        CACHE.min(self.gram.bytes() / 4)
     }
 
     fn learn_rows(&self, rows: &RowCache<'_>, task: &Task<'_>, run: &Run) -> Result<Learned> {
@@ -89,7 +89,7 @@ impl Svm {
     }
 
     pub(super) fn machine(&self) -> Machine {
-        let tol = |default: f64| self.svd.solver_params.get("tol").unwrap_or(default);
+        let tol = |default: f64| self.tol.unwrap_or(default);
         match self.kind {
             SvmKind::C(penalty) => {
                 let machine = CSvm::new(penalty);

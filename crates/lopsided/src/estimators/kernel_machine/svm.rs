@@ -1,16 +1,29 @@
 use super::{
-    APPROXIMATION_SETTINGS, Approach, Approximation, ClassWeight, Dataset, Error, Estimator, EstimatorEntry, Frame,
-    KERNEL_SETTINGS, KernelMachineModel, KernelSvd, Labelled, Model, Plan, Point, Recipe, Result, Run, Scalar,
-    Symmetrize, TwoClass, above_zero, unknown_setting, validate,
+    APPROXIMATION_SETTINGS, Approach, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Error, Estimator,
+    EstimatorEntry, Frame, Gram, KernelMachineModel, Labelled, Model, PENALTY, Plan, Point, Recipe, Result, Run,
+    SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, gram, validate,
 };
+use crate::base::settings::Value;
 use crate::estimators::nystrom_machine::{Comparison, MachineErrors, Problem};
 use crate::solvers::linear_machine::HingeLoss;
 use crate::solvers::linsys::check_penalty;
 use crate::solvers::svm::MultiClass;
 
-const SETTINGS: [&[&str]; 4] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty", "loss"], &SHARED_SETTINGS];
-const NU_SETTINGS: [&[&str]; 4] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["nu"], &SHARED_SETTINGS];
-const SHARED_SETTINGS: [&str; 4] = ["symmetrize", "multi-class", "probability", "class-weight"];
+const SETTINGS: [&[Setting]; 3] = [&APPROXIMATION_SETTINGS, &[PENALTY, LOSS], &SHARED_SETTINGS];
+const NU_SETTINGS: [&[Setting]; 3] = [&APPROXIMATION_SETTINGS, &[SHARE], &SHARED_SETTINGS];
+const LOSS: Setting = Setting::new(
+    "loss",
+    "loss of a C-SVM with landmarks; the exact one has the hinge",
+    "hinge or squared-hinge",
+    "hinge",
+);
+const SHARE: Setting = Setting::new("nu", "bound of the share of margin errors", "above 0 and at most 1", "0.5");
+const SHARED_SETTINGS: [Setting; 4] = [
+    SYMMETRIZE,
+    Setting::new("multi-class", "how several classes are told apart", "ovr or ovo", "ovr"),
+    Setting::new("probability", "learns probabilities as well", "true or false", "false"),
+    CLASS_WEIGHT,
+];
 /// ν unless given.
 const NU: f64 = 0.5;
 
@@ -33,22 +46,24 @@ pub enum SvmKind {
 /// kernel must then be symmetric and positive.
 ///
 /// ```
-/// use lopsided::estimators::{Model, Svm, Symmetrize};
+/// use lopsided::estimators::{Model, Svm};
 /// use lopsided::data::synth;
-/// use lopsided::{Dataset, KernelSvd, Run, Samples, Target};
+/// use lopsided::{Dataset, Run, Samples, Target};
 ///
 /// let (x, classes) = synth::clusters::<f64>(60, 3, 2, 1);
 /// let names = vec!["a".to_string(), "b".to_string()];
 /// let codes = classes.iter().map(|c| Some(*c)).collect();
 /// let data = Dataset { y: Some(Target::Classes { names, codes }), ..Dataset::new(Samples::Dense(x)) };
-/// let model = Svm::new(KernelSvd::new("rbf"), Symmetrize::Average).fit(data, &Run::default())?;
+/// let model = Svm::new("rbf").fit(data, &Run::default())?;
 /// assert!(model.report().converged);
 /// # Ok::<(), lopsided::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Svm {
-    /// Kernel, gamma, operator and memory; its tolerance, if given, is that of the optimality conditions.
-    pub svd: KernelSvd,
+    /// What makes the kernel matrix.
+    pub gram: Gram,
+    /// Violation of the optimality conditions that is allowed; `None`: 1e-3.
+    pub tol: Option<f64>,
     /// C or ν.
     pub kind: SvmKind,
     /// How the kernel becomes symmetric; a symmetric one stays itself with [`Symmetrize::Average`].
@@ -67,17 +82,28 @@ pub struct Svm {
 
 impl Svm {
     /// C = 1, one class against the rest, no probabilities.
-    pub fn new(svd: KernelSvd, symmetrize: Symmetrize) -> Self {
+    pub fn new(gram: impl Into<Gram>) -> Self {
         Svm {
-            svd,
+            gram: gram.into(),
+            tol: None,
             kind: SvmKind::C(1.0),
-            symmetrize,
+            symmetrize: Symmetrize::Average,
             multi_class: MultiClass::OneVsRest,
             probability: false,
             class_weight: ClassWeight::Equal,
             approximation: Approximation::default(),
             loss: HingeLoss::Hinge,
         }
+    }
+
+    /// The same with another tolerance.
+    pub fn with_tol(self, tol: f64) -> Self {
+        Svm { tol: Some(tol), ..self }
+    }
+
+    /// The same with another way to make the kernel symmetric.
+    pub fn with_symmetrize(self, symmetrize: Symmetrize) -> Self {
+        Svm { symmetrize, ..self }
     }
 
     /// The same with C or ν.
@@ -121,9 +147,9 @@ impl Svm {
 
     pub(super) fn frame(&self) -> Frame<'_> {
         let name = if matches!(self.kind, SvmKind::C(_)) { "svm" } else { "nu-svm" };
-        let Svm { svd, symmetrize, class_weight, approximation, multi_class, .. } = self;
+        let Svm { gram, symmetrize, class_weight, approximation, multi_class, .. } = self;
         let machines = Some(TwoClass { way: *multi_class, slack: self.machine().slack() });
-        Frame { name, svd, symmetrize: *symmetrize, class_weight, approximation, machines }
+        Frame { name, gram, symmetrize: *symmetrize, class_weight, approximation, machines }
     }
 
     /// What the exact machine and those with landmarks share.
@@ -137,39 +163,37 @@ impl Svm {
         Ok((self.frame().problem(data, &labelled.rows, run)?, labelled))
     }
 
-    fn set(&self, setting: &str, value: &str) -> Result<Self> {
-        let mut out = self.clone();
-        match (setting, self.kind) {
-            (name, _) if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
-            ("penalty", SvmKind::C(_)) => out.kind = SvmKind::C(above_zero(setting, value)?),
-            ("nu", SvmKind::Nu(_)) => out.kind = SvmKind::Nu(share(value)?),
-            ("symmetrize", _) => out.symmetrize = value.parse()?,
-            ("multi-class", _) => out.multi_class = value.parse()?,
-            ("probability", _) => {
-                out.probability = value.parse().map_err(|_| Error::param(setting, value, "true or false"))?;
-            }
-            ("class-weight", _) => out.class_weight = value.parse()?,
-            ("loss", SvmKind::C(_)) => out.loss = value.parse()?,
-            _ if out.approximation.set(setting, value)? => {}
-            (_, SvmKind::C(_)) => return Err(unknown_setting(setting, &SETTINGS)),
-            (_, SvmKind::Nu(_)) => return Err(unknown_setting(setting, &NU_SETTINGS)),
-        }
-        Ok(out)
-    }
-
-    fn at(&self, point: &[(String, String)]) -> Result<Self> {
-        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
+    /// The same with some settings changed.
+    fn at(&self, given: &Settings) -> Result<Self> {
+        let own = if matches!(self.kind, SvmKind::C(_)) { SETTINGS } else { NU_SETTINGS };
+        given.refuse_unknown(&[&gram::settings(), &own.concat()])?;
+        let kind = match self.kind {
+            SvmKind::C(penalty) => SvmKind::C(given.positive("penalty", Some(penalty))?),
+            SvmKind::Nu(nu) => SvmKind::Nu(given.value("nu").map_or(Ok(nu), share)?),
+        };
+        Ok(Svm {
+            gram: self.gram.with(given)?,
+            kind,
+            tol: self.tol,
+            symmetrize: given.word("symmetrize")?.unwrap_or(self.symmetrize),
+            multi_class: given.word("multi-class")?.unwrap_or(self.multi_class),
+            probability: given.flag("probability", self.probability)?,
+            class_weight: given.word("class-weight")?.unwrap_or_else(|| self.class_weight.clone()),
+            approximation: self.approximation.with(given)?,
+            loss: given.word("loss")?.unwrap_or(self.loss),
+        })
     }
 }
 
-fn share(value: &str) -> Result<f64> {
-    let number = value.parse::<f64>().ok().filter(|nu| *nu > 0.0 && *nu <= 1.0);
-    number.ok_or_else(|| Error::param("nu", value, "above 0 and at most 2 min(n₊, n₋)/n, never more than 1"))
+fn share(value: &Value) -> Result<f64> {
+    let number = if let Value::Number(nu) = value { Some(*nu) } else { None };
+    let allowed = "above 0 and at most 2 min(n₊, n₋)/n, never more than 1";
+    number.filter(|nu| *nu > 0.0 && *nu <= 1.0).ok_or_else(|| Error::param("nu", value, allowed))
 }
 
 impl<T: Scalar> Estimator<T> for Svm {
-    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
-        Ok(Box::new(self.at(point)?))
+    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(given)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
@@ -200,7 +224,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "svm",
         about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)",
         settings: &SETTINGS,
-        build: |recipe: Recipe| Box::new(Svm::new(recipe.svd, Symmetrize::Average)),
+        build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.svd) }),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }
 }
@@ -211,7 +235,7 @@ pub(in crate::estimators) fn nu_entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "nu-svm",
         about: "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors",
         settings: &NU_SETTINGS,
-        build: |recipe: Recipe| Box::new(Svm::new(recipe.svd, Symmetrize::Average).with_kind(SvmKind::Nu(NU))),
+        build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.svd) }.with_kind(SvmKind::Nu(NU))),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }
 }

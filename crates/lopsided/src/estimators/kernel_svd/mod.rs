@@ -11,16 +11,13 @@ pub use scaling::Scaling;
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::registry::Params;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
+use crate::estimators::gram::Gram;
 use crate::kernel::{Gamma, Kernel, KernelSpec};
 use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, OperatorPlan, available_memory};
 use crate::solvers::svd::{self, SolverPlan};
-
-/// Settings of the kernel that a grid may vary.
-pub(crate) const KERNEL_SETTINGS: [&str; 8] =
-    ["gamma", "gamma-factor", "degree", "coef0", "epsilon", "beta", "alpha", "decay"];
 
 /// Kernel SVD: two sets of nonlinear features, one for rows and one for columns, from an asymmetric kernel.
 ///
@@ -55,7 +52,7 @@ pub struct KernelSvd {
     /// Name of the solver.
     pub solver: String,
     /// Parameters of the solver, such as `tol`.
-    pub solver_params: Params,
+    pub solver_params: Settings,
     /// Centres both feature maps.
     pub center: bool,
     /// Scaling of embeddings and projections.
@@ -92,7 +89,7 @@ impl KernelSvd {
             gamma_factor: 1.0,
             rank: 16,
             solver: "auto".into(),
-            solver_params: Params::default(),
+            solver_params: Settings::default(),
             center: false,
             scaling: Scaling::None,
             operator: OperatorChoice::Auto,
@@ -148,7 +145,7 @@ impl KernelSvd {
     /// [`Error::Param`], [`Error::Shape`], [`Error::NotFinite`] for what a user can mend; [`Error::Memory`] before more is
     /// allocated than allowed; [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<KernelSvdModel<T>> {
-        let (spec, kernel) = self.built_kernel(&data, run.seed)?;
+        let (spec, kernel) = self.gram().built_kernel(&data, run.seed)?;
         let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
         let matrix = self.matrix(&*kernel, &data, run)?;
         let plan = self.cost(&matrix, spec.clone())?;
@@ -176,63 +173,22 @@ impl KernelSvd {
 
     /// What [`KernelSvd::fit`] would do, without doing it.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        let (spec, kernel) = self.built_kernel(data, run.seed)?;
+        let (spec, kernel) = self.gram().built_kernel(data, run.seed)?;
         self.cost(&self.matrix(&*kernel, data, run)?, spec)
     }
 
-    /// The kernel with its gamma.
-    pub(crate) fn built_kernel<T: Scalar>(
-        &self,
-        data: &Dataset<T>,
-        seed: u64,
-    ) -> Result<(KernelSpec, Box<dyn Kernel<T>>)> {
-        let spec = self.check(data, seed)?;
-        let kernel = spec.build::<T>()?;
-        Ok((spec, kernel))
+    /// What makes G of the data.
+    fn gram(&self) -> Gram {
+        self.clone().into()
     }
 
-    /// The same with one of [`KERNEL_SETTINGS`] changed.
-    pub(crate) fn set(&self, setting: &str, value: &str) -> Result<Self> {
-        let mut out = self.clone();
-        let from_data = self.kernel.gamma_from_data();
-        let name = &self.kernel.name;
-        if !setting.starts_with("gamma") {
-            let number = value.parse().map_err(|_| Error::param(setting, value, "a number"))?;
-            out.kernel = out.kernel.with(setting, number);
-            out.kernel.build::<f64>()?;
-            return Ok(out);
-        }
-        if setting == "gamma-factor" {
-            if !from_data {
-                return Err(Error::param(setting, value, format!("left out for the kernel `{name}`")));
-            }
-            out.gamma_factor = super::above_zero(setting, value)?;
-            return Ok(out);
-        }
-        match value.parse()? {
-            gamma if from_data => out.gamma = gamma,
-            Gamma::Value(value) => {
-                out.kernel = out.kernel.with("gamma", value);
-                out.kernel.build::<f64>()?;
-            }
-            rule => return Err(Error::param(setting, rule, format!("a number for the kernel `{name}`"))),
-        }
-        Ok(out)
-    }
-
-    pub(crate) fn matrix<'a, T: Scalar>(
+    fn matrix<'a, T: Scalar>(
         &self,
         kernel: &'a dyn Kernel<T>,
         data: &'a Dataset<T>,
         run: &Run,
     ) -> Result<KernelMatrix<'a, T>> {
-        let mut matrix = KernelMatrix {
-            choice: self.operator,
-            memory: self.memory.unwrap_or_else(available_memory),
-            seed: run.seed,
-            watch: run.watch.clone(),
-            ..KernelMatrix::new(kernel, data.x.as_ref(), data.cols().as_ref())
-        };
+        let mut matrix = self.gram().matrix(kernel, data, run);
         let (n, m) = matrix.size();
         let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
         matrix.blocks_suffice = solver.plan_from_blocks(n, m, self.rank).is_some();
@@ -270,39 +226,5 @@ impl KernelSvd {
             available,
             advice: "take a smaller rank, another solver or operator, or allow more memory".into(),
         })
-    }
-
-    /// Everything about the input that a user can get wrong; the kernel with its gamma.
-    fn check<T: Scalar>(&self, data: &Dataset<T>, seed: u64) -> Result<KernelSpec> {
-        let (x, z) = (data.x.as_ref(), data.cols().as_ref());
-        self.kernel.build::<T>().or_else(|e| {
-            if self.kernel.gamma_from_data() && self.kernel.params.get("gamma").is_none() {
-                self.kernel.clone().with("gamma", 1.0).build::<T>()
-            } else {
-                Err(e)
-            }
-        })?;
-        if x.count() == 0 || x.width() == 0 || z.count() == 0 {
-            return Err(Error::shape(
-                "the samples",
-                "at least one sample with one coordinate on each side",
-                format!("{} x {}", x.count(), z.count()),
-            ));
-        }
-        if data.frame.is_none() {
-            self.kernel.refuse_graph_kernel("one that compares samples: it is a kernel of the nodes of a graph")?;
-        }
-        x.check_finite("X")?;
-        if data.z.is_some() {
-            z.check_finite("Z")?;
-        }
-        if self.kernel.name != "precomputed" && x.width() != z.width() {
-            return Err(Error::shape("the width of the column samples", x.width(), z.width()));
-        }
-        if !self.kernel.gamma_from_data() || self.kernel.params.get("gamma").is_some() {
-            return Ok(self.kernel.clone());
-        }
-        let gamma = self.gamma.resolve(self.kernel.meeting(), x, z, self.gamma_factor, seed)?;
-        Ok(self.kernel.clone().with("gamma", gamma))
     }
 }

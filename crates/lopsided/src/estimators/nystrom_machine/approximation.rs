@@ -1,6 +1,7 @@
 use crate::base::error::{Error, Result};
-use crate::base::registry::{Params, name_of, named};
+use crate::base::registry::{name_of, named};
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings, Value};
 use crate::data::samples::SamplesRef;
 use crate::estimators::Plan;
 use crate::kernel::KernelSpec;
@@ -9,7 +10,6 @@ use crate::solvers::landmarks;
 use crate::solvers::lowrank::{NystromBasis, NystromMethod};
 use crate::solvers::svd::SolverPlan;
 use faer::Mat;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -19,9 +19,26 @@ const EXACT: usize = 4000;
 /// Landmarks unless a number is given.
 const LANDMARKS: usize = 1000;
 
-/// Settings that [`Approximation::set`] knows.
-pub(in crate::estimators) const APPROXIMATION_SETTINGS: [&str; 7] =
-    ["approach", "sampler", "landmarks", "landmark-rows", "landmark-points", "nystrom", "truncate"];
+/// Settings that [`Approximation::with`] knows.
+pub const APPROXIMATION_SETTINGS: [Setting; 7] = [
+    Setting::new(
+        "approach",
+        "how landmarks enter the machine",
+        "exact, lla, gsa or, for krr and kpca, ncr",
+        "exact for up to 4000 samples unless landmarks are asked for, else lla; always exact for svm, nu-svm and logistic",
+    ),
+    Setting::new("sampler", "how landmarks are chosen", "one of `lopsided list samplers`", "uniform"),
+    Setting::new("landmarks", "number of landmarks", "between 1 and the number of samples", "1000, or all samples"),
+    Setting::new("landmark-rows", "rows of the data that are the landmarks", "row numbers", "chosen by the sampler"),
+    Setting::new("landmark-points", "points that are the landmarks", "rows of numbers", "chosen by the sampler"),
+    Setting::new(
+        "nystrom",
+        "how landmarks become an orthonormal basis",
+        "standard, one-shot, double or multi-scale",
+        "standard",
+    ),
+    Setting::new("truncate", "directions of the basis that are kept", "a whole number of at least 1", "all"),
+];
 
 /// How landmarks enter a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -146,7 +163,7 @@ impl Approximation {
 
     /// What contradicts itself is refused before any work.
     pub(in crate::estimators) fn check(&self, samples: usize) -> Result<()> {
-        landmarks::sampler::<f64>(&self.sampler, &Params::default())?;
+        landmarks::sampler::<f64>(&self.sampler, &Settings::default())?;
         let approach = self.approach_for(samples);
         if approach == Approach::Ncr && self.basis != NystromBasis::default() {
             let value = if self.basis.truncate.is_some() { "truncated".into() } else { self.basis.method.to_string() };
@@ -159,31 +176,28 @@ impl Approximation {
         }
     }
 
-    /// Changes `approach`, `sampler`, `landmarks`, `landmark-rows` (`0,4,7`), `landmark-points` (`1,0.5;2,0`: a semicolon between
-    /// points), `nystrom` or `truncate`; false for another setting.
+    /// The same with those of [`APPROXIMATION_SETTINGS`] changed that are given.
     ///
     /// # Errors
     /// [`Error::Param`] or [`Error::Unknown`] for a value that cannot be.
-    pub fn set(&mut self, setting: &str, value: &str) -> Result<bool> {
-        let whole = || Error::param(setting, value, "a whole number of at least 1");
-        let number = |text: &str| text.parse::<usize>().ok().filter(|n| *n > 0).ok_or_else(whole);
-        match setting {
-            "approach" => self.approach = Some(value.parse()?),
-            "sampler" => {
-                landmarks::position(value)?;
-                self.sampler = value.into();
-            }
-            "landmarks" => self.landmarks = Some(number(value)?),
-            "landmark-rows" => {
-                let row = |text: &str| text.trim().parse().map_err(|_| Error::param(setting, text, "a row number"));
-                self.own = Some(OwnLandmarks::Rows(value.split_terminator(',').map(row).collect::<Result<_>>()?));
-            }
-            "landmark-points" => self.own = Some(OwnLandmarks::Points(points(value)?)),
-            "nystrom" => self.basis.method = value.parse()?,
-            "truncate" => self.basis.truncate = Some(number(value)?),
-            _ => return Ok(false),
+    pub fn with(&self, given: &Settings) -> Result<Self> {
+        let mut out = self.clone();
+        let count = |name: &str| given.value(name).map(|_| given.count(name, 1).map(|n| n as usize)).transpose();
+        out.approach = given.word("approach")?.or(out.approach);
+        if let Some(sampler) = given.value("sampler") {
+            out.sampler = sampler.to_string();
+            landmarks::check_name(&out.sampler)?;
         }
-        Ok(true)
+        out.landmarks = count("landmarks")?.or(out.landmarks);
+        if let Some(rows) = given.value("landmark-rows") {
+            out.own = Some(OwnLandmarks::Rows(row_numbers(rows)?));
+        }
+        if let Some(points) = given.value("landmark-points") {
+            out.own = Some(OwnLandmarks::Points(points_of(points)?));
+        }
+        out.basis.method = given.word("nystrom")?.unwrap_or(out.basis.method);
+        out.basis.truncate = count("truncate")?.or(out.basis.truncate);
+        Ok(out)
     }
 
     /// What a fit would cost; one of n samples.
@@ -222,7 +236,11 @@ impl Approximation {
     }
 
     /// What a report says, for so many samples and landmarks found.
-    pub(in crate::estimators) fn params(&self, samples: usize, landmarks: Option<usize>) -> BTreeMap<String, Value> {
+    pub(in crate::estimators) fn params(
+        &self,
+        samples: usize,
+        landmarks: Option<usize>,
+    ) -> BTreeMap<String, serde_json::Value> {
         let mut out = BTreeMap::from([("approach".to_string(), self.approach_for(samples).to_string().into())]);
         let Some(landmarks) = landmarks else { return out };
         out.insert("landmarks".into(), landmarks.into());
@@ -235,15 +253,26 @@ impl Approximation {
     }
 }
 
-/// Points as text: a comma between numbers, a semicolon between points.
-fn points(text: &str) -> Result<Mat<f64>> {
-    let bad = |value: &str| Error::param("landmark-points", value, "finite numbers, as many for each point");
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(|| bad(text));
-    let rows = text.split_terminator(';').map(|row| row.split(',').map(number).collect::<Result<Vec<f64>>>());
-    let rows = rows.collect::<Result<Vec<_>>>()?;
+fn row_numbers(value: &Value) -> Result<Vec<usize>> {
+    let bad = || Error::param("landmark-rows", value, "row numbers");
+    let numbers = match value {
+        Value::Numbers(numbers) => numbers.clone(),
+        Value::Number(number) => vec![*number],
+        _ => return Err(bad()),
+    };
+    let whole = |v: &f64| if *v >= 0.0 && v.fract() == 0.0 { Ok(*v as usize) } else { Err(bad()) };
+    numbers.iter().map(whole).collect()
+}
+
+fn points_of(value: &Value) -> Result<Mat<f64>> {
+    let bad = |what: String| Error::param("landmark-points", what, "finite numbers, as many for each point");
+    let Value::Rows(rows) = value else { return Err(bad(value.to_string())) };
     let width = rows.first().map_or(0, Vec::len);
-    match rows.iter().position(|row| row.len() != width) {
-        Some(at) => Err(bad(&format!("{} numbers in point {at}", rows[at].len()))),
-        None => Ok(Mat::from_fn(rows.len(), width, |i, j| rows[i][j])),
+    if let Some(at) = rows.iter().position(|row| row.len() != width) {
+        return Err(bad(format!("{} numbers in point {at}", rows[at].len())));
     }
+    if let Some(wrong) = rows.iter().flatten().find(|v| !v.is_finite()) {
+        return Err(bad(wrong.to_string()));
+    }
+    Ok(Mat::from_fn(rows.len(), width, |i, j| rows[i][j]))
 }

@@ -7,8 +7,8 @@ use super::systems::{Centred, solve_exact, solve_features};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::registry::Params;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::estimators::kernel_machine::{Labelled, Space, Svm};
 use crate::operator::{Centered, DenseOperator, Means, materialize};
@@ -100,8 +100,8 @@ impl<T: Scalar> Comparison<T> {
             let operator = DenseOperator::Borrowed(k.as_ref());
             k = materialize(&Centered::new(&operator, Means::of(&operator)?))?;
         }
-        let solver = svd::solver::<f64>("auto", &Params::default().with("tol", 1e-10))?;
-        let svd = solver.solve(&DenseOperator::Borrowed(k.as_ref()), machine.svd.rank, run)?;
+        let solver = svd::solver::<f64>("auto", &Settings::default().with("tol", 1e-10))?;
+        let svd = solver.solve(&DenseOperator::Borrowed(k.as_ref()), machine.rank, run)?;
         let values = pca::nonzero(svd.sigma, T::eps() * k.nrows() as f64);
         let exact = Mat::from_fn(k.nrows(), values.len(), |i, j| svd.u[(i, j)] / values[j].sqrt());
         let machine = Machine::Pca { rank: values.len(), center: machine.center };

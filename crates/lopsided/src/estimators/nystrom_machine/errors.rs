@@ -4,7 +4,7 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random;
-use crate::base::registry::Params;
+use crate::base::settings::Settings;
 use crate::operator::Operator;
 use crate::solvers::svd;
 use faer::{Mat, MatMut, MatRef};
@@ -185,7 +185,7 @@ impl Operator<f64> for Difference<'_> {
 
 fn largest_value(k: &dyn Operator<f64>, run: &Run) -> Result<f64> {
     let run = Run { watch: run.watch.silent(), ..run.clone() };
-    let solver = svd::solver::<f64>("lanczos", &Params::default().with("tol", 1e-9))?;
+    let solver = svd::solver::<f64>("lanczos", &Settings::default().with("tol", 1e-9))?;
     Ok(solver.solve(k, 1, &run)?.sigma.first().copied().unwrap_or(0.0))
 }
 

@@ -5,8 +5,8 @@ use super::problem::Problem;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::registry::Params;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, Widened};
 use crate::products::single::Single;
 use crate::solvers::svd::{self, Goal, SolveReport, Svd};
@@ -30,7 +30,9 @@ struct Pairs {
 impl KernelPca {
     /// The leading eigenpairs of K, to the residual asked for.
     pub(super) fn exact<T: Scalar>(&self, problem: &Problem<T>, run: &Run) -> Result<Components<T>> {
-        let tol = svd::tolerance::<f64>(&self.svd.solver_params)?;
+        let tol = svd::tolerance::<f64>(
+            &self.tol.map_or_else(Settings::default, |tol| Settings::default().with("tol", tol)),
+        )?;
         let Pairs { vectors, values, means, solved } = match self.refined(problem, tol, run)? {
             Some(pairs) => pairs,
             None => self.plain(problem, tol, run)?,
@@ -54,7 +56,7 @@ impl KernelPca {
         let means = if self.center { Some(Means::of(k)?) } else { None };
         let centred = means.clone().map(|means| Centered::new(k, means));
         let k: &dyn Operator<f64> = centred.as_ref().map_or(k, |c| c);
-        let found = svd::solver::<f64>("auto", &Params::default().with("tol", tol))?.solve(k, self.svd.rank, run)?;
+        let found = svd::solver::<f64>("auto", &Settings::default().with("tol", tol))?.solve(k, self.rank, run)?;
         Ok(Pairs { vectors: found.u, values: found.sigma, means: means.map(|means| means.cols), solved: found.report })
     }
 

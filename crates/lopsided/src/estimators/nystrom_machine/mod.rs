@@ -24,8 +24,7 @@ mod streamed;
 mod systems;
 mod validate;
 
-pub(super) use approximation::APPROXIMATION_SETTINGS;
-pub use approximation::{Approach, Approximation, OwnLandmarks};
+pub use approximation::{APPROXIMATION_SETTINGS, Approach, Approximation, OwnLandmarks};
 pub use comparison::{Attempt, Comparison};
 pub use errors::{GramErrors, MachineErrors, SolutionErrors};
 pub use pca::{KernelPca, KernelPcaModel};

@@ -9,7 +9,8 @@ use crate::base::scalar::Scalar;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
-use crate::estimators::kernel_svd::{KernelSvd, Plan};
+use crate::estimators::gram::Gram;
+use crate::estimators::kernel_svd::Plan;
 use crate::solvers::lowrank::{KernelFunctions, inverse_root};
 use crate::solvers::svd::SolveReport;
 use faer::Mat;
@@ -27,10 +28,10 @@ const NAME: &str = "kpca";
 ///
 /// ```
 /// use lopsided::estimators::{Approach, Approximation, KernelPca};
-/// use lopsided::{Dataset, KernelSvd, Mat, Run, Samples};
+/// use lopsided::{Dataset, Mat, Run, Samples};
 ///
 /// let x = Samples::Dense(Mat::from_fn(60, 3, |i, j| ((i * (j + 2)) % 13) as f64 / 13.0));
-/// let mut machine = KernelPca::new(KernelSvd::new("rbf").with_rank(2));
+/// let mut machine = KernelPca::new("rbf").with_rank(2);
 /// machine.approximation = Approximation::new(Approach::Lla, "greedy", 30);
 /// let model = machine.fit(&Dataset::new(x.clone()), &Run::default())?;
 /// assert_eq!(model.transform(x.as_ref(), &Run::default())?.shape(), (60, 2));
@@ -38,13 +39,20 @@ const NAME: &str = "kpca";
 /// ```
 #[derive(Clone, Debug)]
 pub struct KernelPca {
-    /// Kernel, gamma, memory and the number of components.
-    pub svd: KernelSvd,
+    /// What makes the kernel matrix.
+    pub gram: Gram,
+    /// Number of components.
+    pub rank: usize,
+    /// Largest residual of an exact component, relative to its own eigenvalue; `None`: 1e-6.
+    pub tol: Option<f64>,
     /// The approach and its landmarks.
     pub approximation: Approximation,
     /// Centres the samples in feature space.
     pub center: bool,
 }
+
+/// Components unless a number is given.
+const RANK: usize = 16;
 
 /// A fitted [`KernelPca`].
 #[derive(Clone, Debug)]
@@ -69,8 +77,13 @@ pub(super) struct Directions {
 
 impl KernelPca {
     /// Centred; exact or low-rank linearisation by the number of samples.
-    pub fn new(svd: KernelSvd) -> Self {
-        KernelPca { svd, approximation: Approximation::default(), center: true }
+    pub fn new(gram: impl Into<Gram>) -> Self {
+        KernelPca { gram: gram.into(), rank: RANK, tol: None, approximation: Approximation::default(), center: true }
+    }
+
+    /// The same with so many components.
+    pub fn with_rank(self, rank: usize) -> Self {
+        KernelPca { rank, ..self }
     }
 
     /// Finds the components of all row samples; targets are not looked at.
@@ -90,7 +103,7 @@ impl KernelPca {
             return Err(Error::param("rank", "0 for these samples", "at least 1: they do not vary in feature space"));
         }
         let mut params = self.approximation.params(n, landmarks);
-        params.extend(problem.kernel.params.iter().map(|(name, value)| (name.to_string(), value.into())));
+        params.extend(problem.kernel.as_params());
         params.insert("kernel".into(), problem.kernel.name.clone().into());
         params.insert("rank".into(), values.len().into());
         params.insert("center".into(), self.center.into());
@@ -115,11 +128,11 @@ impl KernelPca {
     pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {
         let n = data.x.count();
         self.approximation.check(n)?;
-        if self.svd.rank == 0 || self.svd.rank > n {
-            return Err(Error::param("rank", self.svd.rank, format!("between 1 and the number of samples, {n}")));
+        if self.rank == 0 || self.rank > n {
+            return Err(Error::param("rank", self.rank, format!("between 1 and the number of samples, {n}")));
         }
         let rows: Vec<usize> = (0..n).collect();
-        Problem::new(&self.svd, data, &rows, self.approximation.own.as_ref(), run)
+        Problem::new(&self.gram, data, &rows, self.approximation.own.as_ref(), run)
     }
 
     /// LLA, and NCR by the symmetric root of K_mm⁺, which spans the landmarks without an orthonormal basis.
@@ -138,7 +151,7 @@ impl KernelPca {
         let (sums, s) = (&moments.sums, map.count());
         let shift = |i: usize, j: usize| if self.center { sums[i] * sums[j] / n as f64 } else { 0.0 };
         let gram = Mat::from_fn(s, s, |i, j| moments.gram[(i, j)] - shift(i, j));
-        let found = leading(gram, self.svd.rank)?;
+        let found = leading(gram, self.rank)?;
         let functions = map.combined(found.vectors.as_ref());
         let own = functions.apply(problem.x.as_ref(), run)?;
         let functions = self.anchored(functions, &own);
@@ -151,7 +164,7 @@ impl KernelPca {
         if self.center {
             center_columns(&mut f);
         }
-        let found = leading(linalg::transpose_mul(f.as_ref(), f.as_ref()), self.svd.rank)?;
+        let found = leading(linalg::transpose_mul(f.as_ref(), f.as_ref()), self.rank)?;
         let mut weights = linalg::mul(f.as_ref(), found.vectors.as_ref());
         weights.col_iter_mut().zip(&found.values).for_each(|(col, v)| col.iter_mut().for_each(|w| *w /= v));
         let count = match &problem.own {

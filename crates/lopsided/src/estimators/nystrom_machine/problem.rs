@@ -3,11 +3,11 @@ use super::errors::GramErrors;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::registry::Params;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::data::samples::{Csr, Samples, SamplesRef};
-use crate::estimators::KernelSvd;
+use crate::estimators::gram::Gram;
 use crate::kernel::KernelSpec;
 use crate::operator::{Built, KernelMatrix, OperatorChoice, Widened, available_memory};
 use crate::solvers::landmarks::{self, Landmarks};
@@ -33,7 +33,7 @@ impl<T: Scalar> Problem<T> {
     /// # Errors
     /// [`Error::Param`] for a graph, two sample sets, an asymmetric kernel, landmarks beyond the data.
     pub(in crate::estimators) fn new(
-        svd: &KernelSvd,
+        gram: &Gram,
         data: &Dataset<T>,
         rows: &[usize],
         own: Option<&OwnLandmarks>,
@@ -44,18 +44,18 @@ impl<T: Scalar> Problem<T> {
             let allowed = "a table of samples, which a symmetric kernel compares with each other";
             return Err(Error::param("input", what, allowed));
         }
-        let precomputed = svd.kernel.name == "precomputed";
+        let precomputed = gram.kernel.is_precomputed();
         let (n, width) = (data.x.count(), data.x.width());
         if precomputed && n != width {
             return Err(Error::shape("the kernel matrix", "square", format!("{n} x {width}")));
         }
         let x = if rows.len() == n { data.x.clone() } else { restricted(&data.x, rows, precomputed) };
         let training = Dataset::new(x);
-        let (kernel, _) = svd.built_kernel(&training, run.seed)?;
+        let (kernel, _) = gram.built_kernel(&training, run.seed)?;
         check_symmetric::<T>(&kernel)?;
         let own = own.map(|own| own_landmarks(data, rows, own, precomputed)).transpose()?;
         let columns = precomputed.then(|| (rows.to_vec(), width));
-        let memory = svd.memory.unwrap_or_else(available_memory);
+        let memory = gram.bytes();
         let problem = Problem { kernel, x: training.x, own, columns, memory };
         if precomputed && !problem.with_operator(run, |built| landmarks::is_symmetric(&*built.operator))? {
             return Err(Error::param("kernel", "an asymmetric precomputed matrix", "symmetric"));
@@ -96,7 +96,7 @@ impl<T: Scalar> Problem<T> {
 
     fn placed(&self, approximation: &Approximation, run: &Run) -> Result<Landmarks<T>> {
         let count = approximation.count_for(self.x.count())?;
-        let sampler = landmarks::sampler::<T>(&approximation.sampler, &Params::default())?;
+        let sampler = landmarks::sampler::<T>(&approximation.sampler, &Settings::default())?;
         if self.columns.is_some() && approximation.sampler == "kmeans" {
             let picked =
                 |built: &Built<'_, T>| sampler.pick(&*built.operator, crate::data::samples::Side::Row, count, run.seed);

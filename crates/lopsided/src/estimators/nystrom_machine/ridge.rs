@@ -10,18 +10,20 @@ use super::validate;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::base::verdict::Verdict;
 use crate::data::dataset::Dataset;
 use crate::data::samples::Samples;
-use crate::estimators::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
+use crate::estimators::gram::{self, Gram};
+use crate::estimators::kernel_svd::Plan;
 use crate::estimators::scoring::Known;
-use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
+use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, PENALTY, Point, Recipe};
 use crate::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use faer::{Mat, MatRef};
 
 /// Name in saved files and listings.
 pub(super) const NAME: &str = "krr";
-const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["penalty"]];
+const SETTINGS: [&[Setting]; 2] = [&APPROXIMATION_SETTINGS, &[PENALTY]];
 
 /// Kernel ridge regression, exact or by landmarks: min Σ w_i·(f(x_i) − y_i)² + ‖f‖²/penalty, in all targets at once, with the
 /// weights w of the data ([`Dataset::weights`]).
@@ -32,12 +34,12 @@ const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["pe
 ///
 /// ```
 /// use lopsided::estimators::{Approach, Approximation, KernelRidge, Model};
-/// use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target};
+/// use lopsided::{Dataset, Mat, Run, Samples, Target};
 ///
 /// let x = Samples::Dense(Mat::from_fn(80, 1, |i, _| i as f64 / 10.0));
 /// let y = Target::Values((0..80).map(|i| (i as f64 / 10.0).sin()).collect());
 /// let data = Dataset { y: Some(y), ..Dataset::new(x.clone()) };
-/// let mut machine = KernelRidge::new(KernelSvd::new("rbf")).with_penalty(1e3);
+/// let mut machine = KernelRidge::new("rbf").with_penalty(1e3);
 /// machine.approximation = Approximation::new(Approach::Gsa, "rpcholesky", 20);
 /// let model = machine.fit(data, &Run::default())?;
 /// let found = model.decision(&Dataset::new(x), &Run::default())?;
@@ -46,8 +48,8 @@ const SETTINGS: [&[&str]; 3] = [&KERNEL_SETTINGS, &APPROXIMATION_SETTINGS, &["pe
 /// ```
 #[derive(Clone, Debug)]
 pub struct KernelRidge {
-    /// Kernel, gamma and memory.
-    pub svd: KernelSvd,
+    /// What makes the kernel matrix.
+    pub gram: Gram,
     /// The approach and its landmarks.
     pub approximation: Approximation,
     /// 1/λ₀, the weight of the errors.
@@ -64,8 +66,14 @@ pub(super) struct Learned<T> {
 
 impl KernelRidge {
     /// Penalty 1; exact or low-rank linearisation by the number of samples.
-    pub fn new(svd: KernelSvd) -> Self {
-        KernelRidge { svd, approximation: Approximation::default(), penalty: 1.0 }
+    pub fn new(gram: impl Into<Gram>) -> Self {
+        KernelRidge { gram: gram.into(), approximation: Approximation::default(), penalty: 1.0 }
+    }
+
+    /// The same with so many landmarks of the sampler.
+    pub fn with_landmarks(mut self, landmarks: usize) -> Self {
+        self.approximation.landmarks = Some(landmarks);
+        self
     }
 
     /// The same with another penalty.
@@ -128,7 +136,7 @@ impl KernelRidge {
     }
 
     pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Problem<T>> {
-        Problem::new(&self.svd, data, rows, self.approximation.own.as_ref(), run)
+        Problem::new(&self.gram, data, rows, self.approximation.own.as_ref(), run)
     }
 
     /// The functions of the chosen approach.
@@ -232,7 +240,7 @@ impl KernelRidge {
     fn report<T: Scalar>(&self, problem: &Problem<T>, learned: &Learned<T>) -> FitReport {
         let n_train = problem.x.count();
         let mut params = self.approximation.params(n_train, learned.landmarks);
-        params.extend(problem.kernel.params.iter().map(|(name, value)| (name.to_string(), value.into())));
+        params.extend(problem.kernel.as_params());
         params.insert("kernel".into(), problem.kernel.name.clone().into());
         params.insert("penalty".into(), self.penalty.into());
         if let Some(steps) = learned.steps {
@@ -244,29 +252,20 @@ impl KernelRidge {
         FitReport { params, n_train, condition: None, warnings, converged }
     }
 
-    fn set(&self, setting: &str, value: &str) -> Result<Self> {
-        let mut out = self.clone();
-        match setting {
-            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
-            "penalty" => out.penalty = above_zero(setting, value)?,
-            _ if out.approximation.set(setting, value)? => {}
-            _ => return Err(unknown_setting(setting, &SETTINGS)),
-        }
-        Ok(out)
-    }
-
     /// The same with some settings changed.
-    ///
-    /// # Errors
-    /// [`Error::Unknown`] for a setting it does not have, [`Error::Param`] for a value out of range.
-    pub fn at(&self, point: &[(String, String)]) -> Result<Self> {
-        point.iter().try_fold(self.clone(), |machine, (setting, value)| machine.set(setting, value))
+    pub fn at(&self, given: &Settings) -> Result<Self> {
+        given.refuse_unknown(&[&gram::settings(), &SETTINGS.concat()])?;
+        Ok(KernelRidge {
+            gram: self.gram.with(given)?,
+            approximation: self.approximation.with(given)?,
+            penalty: given.positive("penalty", Some(self.penalty))?,
+        })
     }
 }
 
 impl<T: Scalar> Estimator<T> for KernelRidge {
-    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
-        Ok(Box::new(self.at(point)?))
+    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(given)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {

@@ -107,7 +107,7 @@ impl StreamedRidge {
             let allowed = format!("between 1 and the number of samples, {known}");
             return Err(Error::param("landmarks", self.landmarks, allowed));
         }
-        if self.kernel.name == "precomputed" {
+        if self.kernel.is_precomputed() {
             return Err(Error::param("kernel", "precomputed", "one that is evaluated on rows"));
         }
         let tried =
@@ -141,8 +141,7 @@ impl StreamedRidge {
 
     fn report(&self, kernel: &KernelSpec, n_train: usize, found: &Judged) -> FitReport {
         let steps = found.steps;
-        let mut params: std::collections::BTreeMap<String, serde_json::Value> =
-            kernel.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let mut params: std::collections::BTreeMap<String, serde_json::Value> = kernel.as_params().collect();
         params.insert("kernel".into(), kernel.name.clone().into());
         params.insert("penalty".into(), self.penalty.into());
         params.insert("approach".into(), "ncr".into());

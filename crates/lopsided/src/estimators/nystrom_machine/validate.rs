@@ -47,9 +47,9 @@ pub(super) fn scores<T: Scalar>(
 fn groups(machines: &[KernelRidge]) -> Vec<Vec<usize>> {
     let same = |a: &KernelRidge, b: &KernelRidge| {
         a.approximation == b.approximation
-            && a.svd.kernel == b.svd.kernel
-            && a.svd.gamma == b.svd.gamma
-            && a.svd.gamma_factor.to_bits() == b.svd.gamma_factor.to_bits()
+            && a.gram.kernel == b.gram.kernel
+            && a.gram.gamma == b.gram.gamma
+            && a.gram.gamma_factor.to_bits() == b.gram.gamma_factor.to_bits()
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, machine) in machines.iter().enumerate() {
@@ -110,5 +110,5 @@ impl Path {
 /// New samples as the machine of the training rows sees them.
 fn held_samples<T: Scalar>(problem: &Problem<T>, data: &Dataset<T>, rows: &[usize], fold: &[usize]) -> Samples<T> {
     let new = data.x.as_ref().select(fold);
-    if problem.kernel.name == "precomputed" { columns_of(&new, rows) } else { new }
+    if problem.kernel.is_precomputed() { columns_of(&new, rows) } else { new }
 }

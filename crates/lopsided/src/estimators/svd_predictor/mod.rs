@@ -5,13 +5,15 @@ mod validate;
 
 pub use model::{Head, SvdPredictorModel};
 
-use super::kernel_svd::{KERNEL_SETTINGS, KernelSvd, Plan};
+use super::gram::{self, Gram};
+use super::kernel_svd::{KernelSvd, Plan};
 use super::linear::{self, LinearLsSvm};
 use super::scoring::{Answer, Known};
-use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe, above_zero, unknown_setting};
+use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::data::dataset::Dataset;
 use crate::estimators::compat::{Compat, Compatibility};
 use faer::Mat;
@@ -19,7 +21,21 @@ use model::features;
 use std::collections::BTreeMap;
 
 /// Settings that a grid may vary.
-const SETTINGS: [&[&str]; 2] = [&KERNEL_SETTINGS, &["rank", "scaling", "penalty"]];
+const SETTINGS: [Setting; 3] = [
+    Setting::new(
+        "rank",
+        "number of components",
+        "between 1 and the smaller side of G",
+        "100, or the smaller side of G",
+    ),
+    Setting::new("scaling", "scales components by the singular values", "none, sqrt or full", "none"),
+    Setting::new(
+        "penalty",
+        "weight of the errors beside the size of the function: larger fits closer",
+        "a number above 0",
+        "1 for classes, 1e5 for values",
+    ),
+];
 /// Penalty for classes unless one is given, as in \[KSVD\] §4.1.
 const CLASSES_PENALTY: f64 = 1.0;
 /// Penalty for values unless one is given: singular vectors have unit length, so 1 would halve every prediction.
@@ -109,7 +125,7 @@ impl SvdPredictor {
             return Ok(data);
         }
         let data = if rows.len() == data.x.count() { data } else { data.rows(rows) };
-        if data.z.is_some() || self.svd.kernel.name == "precomputed" {
+        if data.z.is_some() || self.svd.kernel.is_precomputed() {
             return Ok(data);
         }
         let compared = Dataset::from_matrix_with(data.x, &self.compat, run)?;
@@ -117,8 +133,7 @@ impl SvdPredictor {
     }
 
     fn params<T: Scalar>(&self, svd: &super::KernelSvdModel<T>, penalty: f64) -> BTreeMap<String, serde_json::Value> {
-        let mut params: BTreeMap<String, serde_json::Value> =
-            svd.kernel.params.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let mut params: BTreeMap<String, serde_json::Value> = svd.kernel.as_params().collect();
         params.insert("kernel".into(), svd.kernel.name.clone().into());
         params.insert("rank".into(), svd.singular_values().len().into());
         params.insert("scaling".into(), svd.scaling.to_string().into());
@@ -131,29 +146,21 @@ impl SvdPredictor {
     }
 
     /// The same with some settings changed.
-    fn at(&self, point: &[(String, String)]) -> Result<Self> {
-        point.iter().try_fold(self.clone(), |predictor, (setting, value)| predictor.set(setting, value))
-    }
-
-    fn set(&self, setting: &str, value: &str) -> Result<Self> {
-        let mut out = self.clone();
-        match setting {
-            name if KERNEL_SETTINGS.contains(&name) => out.svd = self.svd.set(setting, value)?,
-            "rank" => {
-                let whole = || Error::param(setting, value, "a whole number of at least 1");
-                out.svd.rank = value.parse().ok().filter(|rank| *rank > 0).ok_or_else(whole)?;
-            }
-            "scaling" => out.svd.scaling = value.parse()?,
-            "penalty" => out.penalty = Some(above_zero(setting, value)?),
-            _ => return Err(unknown_setting(setting, &SETTINGS)),
-        }
-        Ok(out)
+    fn at(&self, given: &Settings) -> Result<Self> {
+        given.refuse_unknown(&[&gram::settings(), &SETTINGS])?;
+        let Gram { kernel, gamma, gamma_factor, .. } = Gram::from(self.svd.clone()).with(given)?;
+        let rank =
+            given.value("rank").map_or(Ok(self.svd.rank), |_| given.count("rank", 1).map(|rank| rank as usize))?;
+        let scaling = given.word("scaling")?.unwrap_or(self.svd.scaling);
+        let penalty = given.value("penalty").map(|_| given.positive("penalty", None)).transpose()?.or(self.penalty);
+        let svd = KernelSvd { kernel, gamma, gamma_factor, rank, scaling, ..self.svd.clone() };
+        Ok(SvdPredictor { svd, penalty, compat: self.compat.clone() })
     }
 }
 
 impl<T: Scalar> Estimator<T> for SvdPredictor {
-    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<T>>> {
-        Ok(Box::new(self.at(point)?))
+    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
+        Ok(Box::new(self.at(given)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
@@ -176,7 +183,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "kernel-svd",
         about: "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns; to predict, a linear LS-SVM or ridge regression on them (commands: embed, fit)",
-        settings: &SETTINGS,
+        settings: &[&SETTINGS],
         build: |recipe: Recipe| Box::new(SvdPredictor { svd: recipe.svd, compat: recipe.compat, penalty: None }),
         load: |archive| Ok(Box::new(SvdPredictorModel::<T>::from_archive(archive)?)),
     }

@@ -64,7 +64,7 @@ struct Job<'a> {
 impl Job<'_> {
     /// Points with the same decomposition of some samples.
     fn groups<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Vec<usize>>> {
-        let precomputed = self.base.svd.kernel.name == "precomputed";
+        let precomputed = self.base.svd.kernel.is_precomputed();
         let size = (data.x.count(), if precomputed { data.x.width() } else { data.cols().count() });
         let keys = self.settings.iter().map(|setting| setting.key::<T>(size)).collect::<Result<Vec<_>>>()?;
         let mut groups: Vec<Vec<usize>> = Vec::new();

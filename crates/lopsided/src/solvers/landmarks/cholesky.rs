@@ -156,7 +156,7 @@ pub(super) fn random_entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "rpcholesky",
         about: "randomly pivoted Cholesky: probability proportional to what the landmarks so far leave unexplained",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(PivotedCholesky { greedy: false })),
     }
 }
@@ -165,7 +165,7 @@ pub(super) fn greedy_entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "greedy",
         about: "greedy pivoted Cholesky: always the sample that the landmarks so far explain worst",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(PivotedCholesky { greedy: true })),
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "gaussian",
         about: "random combinations of all samples with normal weights; for kernel machines only",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(GaussianSketch)),
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "kernel-kmeans",
         about: "k-means++ in feature space: probability proportional to the squared distance to the nearest landmark so far",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(KernelKMeans)),
     }
 }

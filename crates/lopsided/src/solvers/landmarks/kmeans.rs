@@ -147,7 +147,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "kmeans",
         about: "centres of k-means clusters; the samples nearest to them where landmarks must be samples",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(KMeansCenters)),
     }
 }

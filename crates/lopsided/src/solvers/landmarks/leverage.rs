@@ -191,7 +191,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "leverage",
         about: "probability proportional to ridge leverage scores: exact for few samples, recursive for many",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(Leverage)),
     }
 }

@@ -24,8 +24,9 @@ pub use uniform::Uniform;
 
 use crate::base::error::{Error, Result};
 use crate::base::random;
-use crate::base::registry::{self, Entry, Params};
+use crate::base::registry::{self, Entry};
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::data::samples::{Samples, SamplesRef, Side};
 use crate::operator::Operator;
 use faer::Mat;
@@ -85,18 +86,16 @@ pub fn samplers<T: Scalar>() -> Vec<Entry<dyn Sampler<T>>> {
 }
 
 /// The sampler called `name`.
-pub fn sampler<T: Scalar>(name: &str, params: &Params) -> Result<Box<dyn Sampler<T>>> {
+pub fn sampler<T: Scalar>(name: &str, params: &Settings) -> Result<Box<dyn Sampler<T>>> {
     registry::build("sampler", &samplers::<T>(), name, params)
 }
 
-/// Position of a name in the list of [`samplers`], the way a solver's numeric parameters refer to it.
-pub fn position(name: &str) -> Result<usize> {
-    let entries = samplers::<f64>();
-    entries.iter().position(|e| e.name == name).ok_or_else(|| Error::Unknown {
-        kind: "sampler",
-        name: name.into(),
-        known: entries.iter().map(|e| e.name.into()).collect(),
-    })
+/// Refuses a name that is not in the list of [`samplers`].
+///
+/// # Errors
+/// [`Error::Unknown`] with the one that may have been meant.
+pub fn check_name(name: &str) -> Result<()> {
+    registry::find("sampler", &samplers::<f64>(), name).map(|_| ())
 }
 
 /// Number of samples on a side.

@@ -44,7 +44,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "norms",
         about: "probability proportional to squared row (column) norms of G, estimated by a few random products",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(Norms)),
     }
 }

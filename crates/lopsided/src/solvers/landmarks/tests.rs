@@ -8,7 +8,7 @@ use crate::operator::{DenseOperator, KernelOperator};
 const PICKING: [&str; 6] = ["norms", "leverage", "kmeans", "kernel-kmeans", "rpcholesky", "greedy"];
 
 fn named(name: &str) -> Box<dyn Sampler<f64>> {
-    sampler(name, &Params::default()).unwrap()
+    sampler(name, &crate::base::settings::Settings::default()).unwrap()
 }
 
 fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {

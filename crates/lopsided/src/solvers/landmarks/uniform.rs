@@ -21,7 +21,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Sampler<T>> {
     Entry {
         name: "uniform",
         about: "every sample is equally likely, without replacement",
-        params: &[],
+        settings: &[],
         build: |_| Ok(Box::new(Uniform)),
     }
 }

@@ -130,6 +130,20 @@ pub enum Route {
     LowRank(usize),
 }
 
+impl FromStr for OnSingular {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let known =
+            [("tikhonov", OnSingular::default()), ("min-norm", OnSingular::MinNorm), ("error", OnSingular::Error)];
+        known.iter().find(|(name, _)| *name == text).map(|(_, way)| *way).ok_or_else(|| Error::Unknown {
+            kind: "way with singular systems",
+            name: text.into(),
+            known: known.map(|(name, _)| name.into()).to_vec(),
+        })
+    }
+}
+
 impl FromStr for Route {
     type Err = Error;
 

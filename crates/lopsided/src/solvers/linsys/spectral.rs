@@ -4,7 +4,7 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random;
-use crate::base::registry::Params;
+use crate::base::settings::Settings;
 use crate::operator::{self, Operator};
 use crate::solvers::svd::{Svd, solver};
 use faer::{Mat, MatRef};
@@ -68,12 +68,12 @@ impl Spectral {
 
     /// The leading triplets of K_c, which then stand for all of it.
     pub fn leading(k: &dyn Operator<f64>, rank: usize, symmetric: bool, run: &Run) -> Result<Self> {
-        Ok(Self::with_solver(k, rank, &Params::default(), "auto", run)?.signed(symmetric))
+        Ok(Self::with_solver(k, rank, &Settings::default(), "auto", run)?.signed(symmetric))
     }
 
     /// Rough leading triplets, good enough to speed another solver up.
     pub(super) fn rough(k: &dyn Operator<f64>, rank: usize, symmetric: bool, run: &Run) -> Result<Self> {
-        let params = Params::default().with("passes", 2.0);
+        let params = Settings::default().with("passes", 2.0);
         Ok(Self::with_solver(k, rank, &params, "randomized", run)?.signed(symmetric))
     }
 
@@ -101,7 +101,7 @@ impl Spectral {
         Ok(Some(Spectral { v: u.clone(), u, offsets: sigma.clone(), sigma, complete: false }))
     }
 
-    fn with_solver(k: &dyn Operator<f64>, rank: usize, params: &Params, name: &str, run: &Run) -> Result<Self> {
+    fn with_solver(k: &dyn Operator<f64>, rank: usize, params: &Settings, name: &str, run: &Run) -> Result<Self> {
         let Svd { u, sigma, v, .. } = solver::<f64>(name, params)?.solve(k, rank, run)?;
         Ok(Self::of_triplets(u, sigma, v))
     }

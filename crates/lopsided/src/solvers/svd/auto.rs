@@ -1,7 +1,8 @@
-use super::{Exact, Lanczos, Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use super::{BLOCK, Exact, Lanczos, RESTARTS, Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::Result;
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::operator::Operator;
 
 /// Up to this many rows or columns a complete decomposition is as quick as anything.
@@ -18,7 +19,7 @@ pub struct Auto {
 
 impl Auto {
     /// The tolerance goes to whichever solver is taken.
-    pub fn new<T: Scalar>(params: &Params) -> Result<Self> {
+    pub fn new<T: Scalar>(params: &Settings) -> Result<Self> {
         Ok(Auto { exact: Exact { tol: tolerance::<T>(params)? }, lanczos: Lanczos::new::<T>(params)? })
     }
 
@@ -54,7 +55,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
     Entry {
         name: "auto",
         about: "exact for small matrices and large ranks, lanczos otherwise",
-        params: &["tol", "block", "restarts"],
+        settings: &[TOL, BLOCK, RESTARTS],
         build: |params| Ok(Box::new(Auto::new::<T>(params)?)),
     }
 }

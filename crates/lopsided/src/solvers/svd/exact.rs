@@ -1,5 +1,5 @@
 use super::gate::Goal;
-use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::registry::Entry;
@@ -64,7 +64,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
     Entry {
         name: "exact",
         about: "stores G and decomposes it completely; for small matrices",
-        params: &["tol"],
+        settings: &[TOL],
         build: |params| Ok(Box::new(Exact { tol: tolerance::<T>(params)? })),
     }
 }

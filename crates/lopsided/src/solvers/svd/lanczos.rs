@@ -1,8 +1,9 @@
 use super::krylov::{Krylov, Ritz};
-use super::{Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use super::{BLOCK, RESTARTS, Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::Result;
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::operator::{Access, Operator};
 
 /// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR06\] of the references).
@@ -32,8 +33,8 @@ pub struct Lanczos {
 
 impl Lanczos {
     /// The solver with a tolerance and everything else by default.
-    pub fn new<T: Scalar>(params: &Params) -> Result<Self> {
-        let block = params.get("block").map_or(Ok(0), |_| params.count("block", 1))?;
+    pub fn new<T: Scalar>(params: &Settings) -> Result<Self> {
+        let block = params.value("block").map_or(Ok(0), |_| params.count("block", 1))?;
         Ok(Lanczos {
             tol: tolerance::<T>(params)?,
             block: block as usize,
@@ -202,7 +203,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
     Entry {
         name: "lanczos",
         about: "block Golub-Kahan-Lanczos with thick restart, until the residuals reach the tolerance",
-        params: &["tol", "block", "restarts"],
+        settings: &[TOL, BLOCK, RESTARTS],
         build: |params| Ok(Box::new(Lanczos::new::<T>(params)?)),
     }
 }

@@ -6,13 +6,13 @@
 //!
 //! ```
 //! use lopsided::operator::DenseOperator;
-//! use lopsided::base::registry::Params;
+//! use lopsided::base::settings::Settings;
 //! use lopsided::Run;
 //! use lopsided::solvers::svd::solver;
 //! use lopsided::Mat;
 //!
 //! let g = Mat::from_fn(40, 30, |i, j| 1.0 / (1 + i + 2 * j) as f64);
-//! let solver = solver::<f64>("lanczos", &Params::default().with("tol", 1e-10))?;
+//! let solver = solver::<f64>("lanczos", &Settings::default().with("tol", 1e-10))?;
 //! let svd = solver.solve(&DenseOperator::Borrowed(g.as_ref()), 3, &Run::default())?;
 //! assert!(svd.report.converged() && svd.sigma.len() == 3);
 //! # Ok::<(), lopsided::Error>(())
@@ -41,8 +41,9 @@ pub use symmetric_nystrom::SymmetricNystrom;
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::registry::{self, Entry, Params};
+use crate::base::registry::{self, Entry};
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::operator::Operator;
 use faer::Mat;
 
@@ -165,18 +166,53 @@ pub fn solvers<T: Scalar>() -> Vec<Entry<dyn SvdSolver<T>>> {
 }
 
 /// The solver called `name`.
-pub fn solver<T: Scalar>(name: &str, params: &Params) -> Result<Box<dyn SvdSolver<T>>> {
+pub fn solver<T: Scalar>(name: &str, params: &Settings) -> Result<Box<dyn SvdSolver<T>>> {
     registry::build("solver", &solvers::<T>(), name, params)
 }
 
 /// How the note on a deficient rank begins.
 const RANK_NOTE: &str = "G has numerical rank";
 
+/// Largest residual of a triplet.
+const TOL: Setting = Setting::new(
+    "tol",
+    "largest residual of a triplet, relative to its own singular value, that counts as converged",
+    "a number above 0 and below 1",
+    "1e-6",
+);
+/// Vectors of an iterative solver.
+const BLOCK: Setting = Setting::new(
+    "block",
+    "vectors multiplied at once by an iterative solver",
+    "a whole number of at least 1",
+    "by the rank and by what a product costs",
+);
+/// Restarts of an iterative solver.
+const RESTARTS: Setting =
+    Setting::new("restarts", "most restarts of an iterative solver", "a whole number of at least 1", "300");
+/// Landmarks among the rows.
+const ROWS_SAMPLE: Setting = Setting::new(
+    "rows-sample",
+    "row landmarks of a Nyström solver",
+    "between the rank and all rows",
+    "grows until the tolerance is reached",
+);
+/// Landmarks among the columns.
+const COLS_SAMPLE: Setting = Setting::new(
+    "cols-sample",
+    "column landmarks of a Nyström solver",
+    "between the rank and all columns",
+    "grows until the tolerance is reached",
+);
+/// Who chooses landmarks.
+const SAMPLER: Setting =
+    Setting::new("sampler", "how landmarks are chosen", "one of `lopsided list samplers`", "uniform");
+
 /// Default tolerance on residuals relative to each triplet's own σ.
 pub const DEFAULT_TOLERANCE: f64 = 1e-6;
 
 /// The tolerance asked for, no smaller than the precision allows.
-pub(crate) fn tolerance<T: Scalar>(params: &Params) -> Result<f64> {
+pub(crate) fn tolerance<T: Scalar>(params: &Settings) -> Result<f64> {
     let tol = params.positive("tol", Some(DEFAULT_TOLERANCE))?;
     if tol >= 1.0 {
         return Err(Error::param("tol", tol, "a number above 0 and below 1"));

@@ -1,8 +1,9 @@
 use super::krylov::Krylov;
-use super::{Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use super::{Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::Result;
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::operator::Operator;
 
 /// Randomised block Krylov (\[MM15\] of the references): a random block and its images under (GᵀG)^0 … (GᵀG)^q, all kept.
@@ -21,7 +22,7 @@ pub struct Randomized {
 
 impl Randomized {
     /// Defaults: 10 vectors beyond the rank, 8 passes.
-    pub fn new<T: Scalar>(params: &Params) -> Result<Self> {
+    pub fn new<T: Scalar>(params: &Settings) -> Result<Self> {
         Ok(Randomized {
             tol: tolerance::<T>(params)?,
             oversample: params.count("oversample", 10)? as usize,
@@ -69,7 +70,18 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
     Entry {
         name: "randomized",
         about: "randomised block Krylov with a fixed number of passes over G",
-        params: &["tol", "oversample", "passes"],
+        settings: const {
+            &[
+                TOL,
+                Setting::new("oversample", "vectors beyond the rank", "a whole number of at least 1", "10"),
+                Setting::new(
+                    "passes",
+                    "products with G after the first",
+                    "a whole number of at least 1",
+                    "as many as the tolerance takes",
+                ),
+            ]
+        },
         build: |params| Ok(Box::new(Randomized::new::<T>(params)?)),
     }
 }

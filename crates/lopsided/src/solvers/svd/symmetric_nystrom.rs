@@ -2,11 +2,14 @@ use super::estimate::{PROBES, Probes};
 use super::exact::not_finite;
 use super::gate::Goal;
 use super::nystrom::{first_sizes, named, sample_size, sampler_of, to_unit_columns};
-use super::{Extension, Run, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use super::{
+    COLS_SAMPLE, Extension, ROWS_SAMPLE, Run, SAMPLER, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance,
+};
 use crate::base::error::Result;
 use crate::base::linalg;
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::settings::Settings;
 use crate::data::samples::Side;
 use crate::operator::{Operator, Submatrix};
 use crate::solvers::landmarks::Sampler;
@@ -34,7 +37,7 @@ pub struct SymmetricNystrom<T: Scalar> {
 
 impl<T: Scalar> SymmetricNystrom<T> {
     /// Defaults: uniform landmarks.
-    pub fn new(params: &Params) -> Result<Self> {
+    pub fn new(params: &Settings) -> Result<Self> {
         Ok(SymmetricNystrom {
             tol: tolerance::<T>(params)?,
             rows_sample: sample_size(params, "rows-sample")?,
@@ -146,7 +149,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
     Entry {
         name: "symmetric-nystrom",
         about: "symmetric Nyström on G·Gᵀ and Gᵀ·G; a baseline, `nystrom` is better",
-        params: &["tol", "rows-sample", "cols-sample", "sampler"],
+        settings: &[TOL, ROWS_SAMPLE, COLS_SAMPLE, SAMPLER],
         build: |params| Ok(Box::new(SymmetricNystrom::<T>::new(params)?)),
     }
 }

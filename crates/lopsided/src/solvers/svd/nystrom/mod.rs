@@ -4,13 +4,16 @@ pub(crate) use core::{decompose, to_unit_columns};
 
 use super::estimate::{PROBES, Patch, Probes, select};
 use super::gate::{Goal, rounding};
-use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, check_rank, tolerance};
+use super::{
+    COLS_SAMPLE, ROWS_SAMPLE, Run, SAMPLER, SolveReport, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance,
+};
 use crate::base::error::{Error, Result};
-use crate::base::registry::{Entry, Params};
+use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings};
 use crate::data::samples::Side;
 use crate::operator::{Access, Operator};
-use crate::solvers::landmarks::{Sampler, samplers};
+use crate::solvers::landmarks::{self, Sampler};
 use core::Core;
 use faer::Mat;
 use std::time::Instant;
@@ -55,14 +58,14 @@ pub struct Nystrom<T: Scalar> {
 
 impl<T: Scalar> Nystrom<T> {
     /// Defaults: growing uniform landmarks, at most 4096 a side, with polish.
-    pub fn new(params: &Params) -> Result<Self> {
+    pub fn new(params: &Settings) -> Result<Self> {
         Ok(Nystrom {
             tol: tolerance::<T>(params)?,
             rows_sample: sample_size(params, "rows-sample")?,
             cols_sample: sample_size(params, "cols-sample")?,
             max_sample: params.count("max-sample", 4096)? as usize,
             sampler: sampler_of(params)?,
-            polish: params.number("polish", 1.0)? != 0.0,
+            polish: params.flag("polish", true)?,
         })
     }
 
@@ -198,17 +201,14 @@ pub(super) fn first_sizes<T: Scalar>(
     Ok((size(asked.0, asked.1, "rows-sample", g.nrows())?, size(asked.1, asked.0, "cols-sample", g.ncols())?))
 }
 
-pub(super) fn sample_size(params: &Params, name: &'static str) -> Result<Option<usize>> {
-    params.get(name).map(|_| params.count(name, 1).map(|count| count as usize)).transpose()
+pub(super) fn sample_size(params: &Settings, name: &'static str) -> Result<Option<usize>> {
+    params.value(name).map(|_| params.count(name, 1).map(|count| count as usize)).transpose()
 }
 
-/// The sampler at the position that the parameter `sampler` gives.
-pub(super) fn sampler_of<T: Scalar>(params: &Params) -> Result<Box<dyn Sampler<T>>> {
-    let entries = samplers::<T>();
-    let position = params.number("sampler", 0.0)?;
-    let entry = entries.get(position as usize).filter(|_| position >= 0.0 && position.fract() == 0.0);
-    let allowed = || format!("a position in the list of {} samplers, from 0", entries.len());
-    (entry.ok_or_else(|| Error::param("sampler", position, allowed()))?.build)(&Params::default())
+/// The sampler that the settings name; uniform if they name none.
+pub(super) fn sampler_of<T: Scalar>(given: &Settings) -> Result<Box<dyn Sampler<T>>> {
+    let name = given.value("sampler").map_or_else(|| "uniform".into(), ToString::to_string);
+    landmarks::sampler(&name, &Settings::default())
 }
 
 pub(super) fn named(solver: &str) -> SolveReport {
@@ -267,7 +267,16 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
     Entry {
         name: "nystrom",
         about: "asymmetric Nyström: the SVD of a sampled block extended to all samples, with an error estimate",
-        params: &["tol", "rows-sample", "cols-sample", "max-sample", "sampler", "polish"],
+        settings: const {
+            &[
+                TOL,
+                ROWS_SAMPLE,
+                COLS_SAMPLE,
+                Setting::new("max-sample", "most landmarks of a side", "a whole number of at least 1", "all samples"),
+                SAMPLER,
+                Setting::new("polish", "refines the vectors by two products with G", "true or false", "true"),
+            ]
+        },
         build: |params| Ok(Box::new(Nystrom::<T>::new(params)?)),
     }
 }

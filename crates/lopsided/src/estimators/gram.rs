@@ -1,0 +1,230 @@
+//! From data to the kernel matrix G: the kernel, its bandwidth, and how G is multiplied.
+
+use super::{KernelSvd, Plan};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings, Value};
+use crate::data::dataset::Dataset;
+use crate::kernel::{Gamma, Kernel, KernelSpec, kernel_settings};
+use crate::operator::{KernelMatrix, OperatorChoice, available_memory};
+
+/// Everything that makes the kernel matrix G of some data, which is what a kernel machine needs besides its own settings.
+///
+/// Machines take one wherever they ask for a kernel; a name alone is one with defaults:
+///
+/// ```
+/// use lopsided::estimators::{Gram, Svm};
+/// use lopsided::kernel::Gamma;
+///
+/// let by_name = Svm::new("rbf");
+/// let in_full = Svm::new(Gram::new("rbf").with_gamma(Gamma::Median).with_gamma_factor(2.0));
+/// # let _ = (by_name, in_full);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gram {
+    /// The kernel; a `gamma` among its settings wins over [`Gram::gamma`].
+    pub kernel: KernelSpec,
+    /// How gamma is found for the kernels that need one.
+    pub gamma: Gamma,
+    /// Multiplies the bandwidth: gamma is divided by its square.
+    pub gamma_factor: f64,
+    /// How G is multiplied.
+    pub operator: OperatorChoice,
+    /// Bytes that may be used; `None`: half of what is free.
+    pub memory: Option<u64>,
+}
+
+/// The one setting of the bandwidth that is not the kernel's own.
+const GAMMA_FACTOR: Setting = Setting::new(
+    "gamma-factor",
+    "multiplies the bandwidth: gamma is divided by its square",
+    "a number above 0",
+    "1; 5 for graphs that are learned without a gamma",
+);
+
+/// Settings of [`Gram::with`]: those of all kernels and the factor of the bandwidth.
+pub(crate) fn settings() -> Vec<Setting> {
+    let mut all = kernel_settings();
+    all.insert(1.min(all.len()), GAMMA_FACTOR);
+    all
+}
+
+impl Default for Gram {
+    /// The SNE kernel.
+    fn default() -> Self {
+        Gram::new("sne")
+    }
+}
+
+impl From<&str> for Gram {
+    fn from(kernel: &str) -> Self {
+        Gram::new(kernel)
+    }
+}
+
+impl From<KernelSpec> for Gram {
+    fn from(kernel: KernelSpec) -> Self {
+        Gram { kernel, ..Gram::default() }
+    }
+}
+
+impl From<KernelSvd> for Gram {
+    fn from(svd: KernelSvd) -> Self {
+        let KernelSvd { kernel, gamma, gamma_factor, operator, memory, .. } = svd;
+        Gram { kernel, gamma, gamma_factor, operator, memory }
+    }
+}
+
+impl Gram {
+    /// Gamma by `scale`, any way to multiply G, half of the free memory.
+    pub fn new(kernel: &str) -> Self {
+        Gram {
+            kernel: KernelSpec::new(kernel),
+            gamma: Gamma::default(),
+            gamma_factor: 1.0,
+            operator: OperatorChoice::Auto,
+            memory: None,
+        }
+    }
+
+    /// How gamma is found.
+    pub fn with_gamma(self, gamma: Gamma) -> Self {
+        Gram { gamma, ..self }
+    }
+
+    /// The factor of the bandwidth.
+    pub fn with_gamma_factor(self, gamma_factor: f64) -> Self {
+        Gram { gamma_factor, ..self }
+    }
+
+    /// How G is multiplied.
+    pub fn with_operator(self, operator: OperatorChoice) -> Self {
+        Gram { operator, ..self }
+    }
+
+    /// Bytes that may be used.
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Gram { memory: Some(bytes), ..self }
+    }
+
+    /// Bytes that may be used, whether or not that was said.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.memory.unwrap_or_else(available_memory)
+    }
+
+    /// The same with some settings of the kernel and its bandwidth changed.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a value out of range or a setting that the kernel does not have.
+    pub fn with(&self, given: &Settings) -> Result<Self> {
+        let known = settings();
+        given.iter().filter(|(name, _)| known.iter().any(|s| s.name == *name)).try_fold(
+            self.clone(),
+            |gram, (name, value)| match name {
+                "gamma" => gram.with_given_gamma(value),
+                "gamma-factor" => gram.with_given_factor(given, value),
+                _ => gram.with_given(name, value),
+            },
+        )
+    }
+
+    fn with_given(mut self, setting: &str, value: &Value) -> Result<Self> {
+        if !matches!(value, Value::Number(_)) {
+            return Err(Error::param(setting, value, "a number"));
+        }
+        self.kernel = self.kernel.with(setting, value.clone());
+        self.kernel.build::<f64>()?;
+        Ok(self)
+    }
+
+    fn with_given_factor(mut self, given: &Settings, value: &Value) -> Result<Self> {
+        if !self.kernel.gamma_from_data() {
+            let allowed = format!("left out for the kernel `{}`", self.kernel.name);
+            return Err(Error::param("gamma-factor", value, allowed));
+        }
+        self.gamma_factor = given.positive("gamma-factor", None)?;
+        Ok(self)
+    }
+
+    fn with_given_gamma(mut self, value: &Value) -> Result<Self> {
+        match value.to_string().parse()? {
+            gamma if self.kernel.gamma_from_data() => self.gamma = gamma,
+            Gamma::Value(value) => {
+                self.kernel = self.kernel.with("gamma", value);
+                self.kernel.build::<f64>()?;
+            }
+            rule => {
+                return Err(Error::param("gamma", rule, format!("a number for the kernel `{}`", self.kernel.name)));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The kernel with its gamma.
+    pub(crate) fn built_kernel<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        seed: u64,
+    ) -> Result<(KernelSpec, Box<dyn Kernel<T>>)> {
+        let spec = self.check(data, seed)?;
+        let kernel = spec.build::<T>()?;
+        Ok((spec, kernel))
+    }
+
+    /// What a machine that works with all of G would cost.
+    pub(crate) fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let Gram { kernel, gamma, gamma_factor, operator, memory } = self.clone();
+        KernelSvd { kernel, gamma, gamma_factor, operator, memory, ..KernelSvd::new("") }.with_rank(1).plan(data, run)
+    }
+
+    /// G, before anything of it is computed.
+    pub(crate) fn matrix<'a, T: Scalar>(
+        &self,
+        kernel: &'a dyn Kernel<T>,
+        data: &'a Dataset<T>,
+        run: &Run,
+    ) -> KernelMatrix<'a, T> {
+        KernelMatrix {
+            choice: self.operator,
+            memory: self.bytes(),
+            seed: run.seed,
+            watch: run.watch.clone(),
+            ..KernelMatrix::new(kernel, data.x.as_ref(), data.cols().as_ref())
+        }
+    }
+
+    /// Everything about the input that a user can get wrong; the kernel with its gamma.
+    fn check<T: Scalar>(&self, data: &Dataset<T>, seed: u64) -> Result<KernelSpec> {
+        let (x, z) = (data.x.as_ref(), data.cols().as_ref());
+        self.kernel.build::<T>().or_else(|e| {
+            if self.kernel.gamma_from_data() && self.kernel.params.value("gamma").is_none() {
+                self.kernel.clone().with("gamma", 1.0).build::<T>()
+            } else {
+                Err(e)
+            }
+        })?;
+        if x.count() == 0 || x.width() == 0 || z.count() == 0 {
+            return Err(Error::shape(
+                "the samples",
+                "at least one sample with one coordinate on each side",
+                format!("{} x {}", x.count(), z.count()),
+            ));
+        }
+        if data.frame.is_none() {
+            self.kernel.refuse_graph_kernel("one that compares samples: it is a kernel of the nodes of a graph")?;
+        }
+        x.check_finite("X")?;
+        if data.z.is_some() {
+            z.check_finite("Z")?;
+        }
+        if !self.kernel.is_precomputed() && x.width() != z.width() {
+            return Err(Error::shape("the width of the column samples", x.width(), z.width()));
+        }
+        if !self.kernel.gamma_from_data() || self.kernel.params.value("gamma").is_some() {
+            return Ok(self.kernel.clone());
+        }
+        let gamma = self.gamma.resolve(self.kernel.meeting(), x, z, self.gamma_factor, seed)?;
+        Ok(self.kernel.clone().with("gamma", gamma))
+    }
+}

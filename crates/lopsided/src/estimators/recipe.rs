@@ -1,0 +1,335 @@
+//! From settings and facts of the data to the typed thing: the one owner of every default.
+//!
+//! The command line, Python and recipes in files hand over what the user gave; whatever was not given is decided here, also
+//! where it depends on the data (a graph or a table, how many rows). What is left in the settings belongs to the estimator
+//! itself, which refuses what it does not know.
+
+use super::compat::{Compat, Compatibility};
+use super::{Approximation, Biclustering, Estimator, EstimatorEntry, Gram, KernelPca, KernelSvd, Recipe, estimators};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::registry;
+use crate::base::scalar::Scalar;
+use crate::base::settings::{Setting, Settings, Value};
+use crate::data::dataset::Dataset;
+use crate::data::graph::{Graph, GraphRule, Links};
+use crate::kernel::{Gamma, KernelSpec, kernels};
+use crate::solvers::svd;
+
+/// Settings of every kernel SVD besides those of its kernel and of its solver.
+pub const SVD_SETTINGS: [Setting; 7] = [
+    Setting::new(
+        "kernel",
+        "the kernel",
+        "one of `lopsided list kernels`",
+        "sne; rbf for krr, kpca and machines with landmarks",
+    ),
+    Setting::new(
+        "rank",
+        "number of components",
+        "between 1 and the smaller side of G",
+        "16; 20 to bicluster, 100 to learn, 64 for links; fewer where the data have fewer samples",
+    ),
+    Setting::new("solver", "who finds the singular triplets", "one of `lopsided list solvers`", "auto"),
+    Setting::new("center", "centres both feature maps", "true or false", "false; true for kpca and to bicluster"),
+    Setting::new("scaling", "scales components by the singular values", "none, sqrt or full", "none"),
+    Setting::new("operator", "how G is multiplied", "auto, sparse, tiles or dense", "auto"),
+    Setting::new("memory", "bytes that may be used", "a number of bytes", "half of what is free"),
+];
+
+/// Settings of the matrix of a graph.
+pub const GRAPH_SETTINGS: [Setting; 4] = [
+    Setting::new("links", "links that make up a node's row", "in or out", "in"),
+    Setting::new("self-loops", "links every node to itself", "true or false", "true; false for the kernel katz"),
+    Setting::new("normalize", "divides each row by its sum, or not", "row or none", "row; none for the kernel katz"),
+    Setting::new("max-degree", "most links in and most links out of a node", "at least 1", "all of them"),
+];
+
+/// Settings of the compatibility of rows and columns.
+pub const COMPAT_SETTINGS: [Setting; 2] = [
+    Setting::new(
+        "compat",
+        "brings rows and columns of a matrix to the same coordinates",
+        "pinv, pca, random, learned or none",
+        "pca for tables that are learned or clustered, else none",
+    ),
+    Setting::new("compat-width", "number of those coordinates", "at least 1", "by the size of the matrix"),
+];
+
+/// Bandwidth of machines on graphs unless given: narrower kernels see little beyond a node's own links.
+const GRAPH_FACTOR: f64 = 5.0;
+
+/// What a task takes where the user says nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Usual {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// How gamma is found.
+    pub gamma: Gamma,
+    /// The factor of the bandwidth where no gamma is given.
+    pub gamma_factor: f64,
+    /// Components, before they are capped by the size of the data.
+    pub rank: usize,
+    /// Whether both feature maps are centred.
+    pub center: bool,
+}
+
+impl Usual {
+    /// Two sets of features.
+    pub const EMBEDDING: Usual =
+        Usual { kernel: "sne", gamma: Gamma::Scale, gamma_factor: 1.0, rank: 16, center: false };
+    /// Clusters of rows and columns.
+    pub const CLUSTERS: Usual = Usual { gamma: Gamma::Median, rank: 20, center: true, ..Usual::EMBEDDING };
+    /// Principal components.
+    pub const COMPONENTS: Usual = Usual { kernel: "rbf", gamma: Gamma::Median, center: true, ..Usual::EMBEDDING };
+    /// Scores of links.
+    pub const LINKS: Usual = Usual { kernel: "rbf", gamma_factor: 3.0, rank: 64, ..Usual::EMBEDDING };
+
+    /// A machine that learns a target, on the nodes of a graph or on the rows of a table.
+    pub fn learning(estimator: &str, given: &Settings, graph: bool) -> Usual {
+        let landmarks = ["landmarks", "landmark-rows", "landmark-points"].iter().any(|n| given.value(n).is_some());
+        let kernel = if estimator == "krr" || landmarks { "rbf" } else { "sne" };
+        let (gamma, gamma_factor) = if graph { (Gamma::Scale, GRAPH_FACTOR) } else { (Gamma::Median, 1.0) };
+        Usual { kernel, gamma, gamma_factor, rank: 100, center: false }
+    }
+}
+
+/// Takes the kernel and its bandwidth out of the settings.
+///
+/// # Errors
+/// [`Error::Unknown`] for a kernel that is not in the list, [`Error::Param`] for a value out of range or a setting that the kernel
+/// does not have.
+pub fn take_gram(given: &mut Settings, usual: &Usual) -> Result<Gram> {
+    let name = given.take("kernel").map_or_else(|| usual.kernel.into(), |name| name.to_string());
+    let listed = kernels::<f64>();
+    let entry = registry::find("kernel", &listed, &name)?;
+    let known = super::gram::settings();
+    let own = given.take_all(&known);
+    if let Some((extra, value)) = own.iter().find(|(n, _)| *n != "gamma-factor" && !entry.has(n)) {
+        return Err(Error::param(extra, value, format!("left out: the kernel `{name}` has no {extra}")));
+    }
+    let mut gram = Gram::new(&name);
+    if gram.kernel.gamma_from_data() {
+        gram.gamma = usual.gamma;
+        gram.gamma_factor = if own.value("gamma").is_some() { 1.0 } else { usual.gamma_factor };
+        gram.kernel.clone().with("gamma", 1.0).build::<f64>()?;
+    } else {
+        gram.kernel.build::<f64>()?;
+    }
+    gram.operator = given.word("operator")?.unwrap_or(gram.operator);
+    given.take("operator");
+    if given.value("memory").is_some() {
+        gram.memory = Some(given.positive("memory", None)? as u64);
+        given.take("memory");
+    }
+    gram.with(&own)
+}
+
+/// Takes a kernel SVD out of the settings, with at most `most` components unless more are asked for; a sampler is the solver's unless
+/// landmarks are the machine's.
+///
+/// # Errors
+/// Those of [`take_gram`]; [`Error::Unknown`] and [`Error::Param`] for the solver.
+pub fn take_svd<T: Scalar>(
+    given: &mut Settings,
+    usual: &Usual,
+    machine_landmarks: bool,
+    most: usize,
+) -> Result<KernelSvd> {
+    let gram = take_gram(given, usual)?;
+    let solver = given.take("solver").map_or_else(|| "auto".into(), |name| name.to_string());
+    let solver_params = take_solver_settings::<T>(given, &solver, machine_landmarks)?;
+    let rank = given.take("rank").map(|rank| Settings::default().with("rank", rank));
+    let rank = rank.map_or(Ok(usual.rank.min(most)), |given| given.count("rank", 1).map(|rank| rank as usize))?;
+    let (center, scaling) = (given.flag("center", usual.center)?, given.word("scaling")?);
+    let Gram { kernel, gamma, gamma_factor, operator, memory } = gram;
+    let plain = KernelSvd { kernel, gamma, gamma_factor, operator, memory, rank, ..KernelSvd::new("") };
+    let scaling = scaling.unwrap_or(plain.scaling);
+    given.take("center");
+    given.take("scaling");
+    Ok(KernelSvd { solver, solver_params, center, scaling, ..plain })
+}
+
+/// Settings of the solver; one that only other solvers have is refused.
+fn take_solver_settings<T: Scalar>(given: &mut Settings, solver: &str, machine_landmarks: bool) -> Result<Settings> {
+    let all = svd::solvers::<T>();
+    let entry = registry::find("solver", &all, solver)?;
+    let of_machine = |s: &Setting| machine_landmarks && s.name == "sampler";
+    let known: Vec<Setting> = all.iter().flat_map(|e| e.settings).filter(|s| !of_machine(s)).copied().collect();
+    let own = given.take_all(&known);
+    if let Some((extra, _)) = own.iter().find(|(name, _)| !entry.has(name)) {
+        let who = all.iter().find(|e| e.has(extra) && e.name != "auto").map_or("nystrom", |e| e.name);
+        let allowed = format!("left out: the solver `{solver}` has no such option, `{who}` has");
+        return Err(Error::param(extra, "given", allowed));
+    }
+    svd::solver::<T>(solver, &own)?;
+    Ok(own)
+}
+
+/// Takes the compatibility of rows and columns out of the settings; `None` where nothing is said of it.
+///
+/// # Errors
+/// [`Error::Param`] for a width without a kind that has one.
+pub fn take_compat(given: &mut Settings) -> Result<Option<Compatibility>> {
+    let kind: Option<Compat> = given.word("compat")?;
+    let width = given.value("compat-width").map(|_| given.count("compat-width", 1)).transpose()?;
+    given.take_all(&COMPAT_SETTINGS);
+    match (kind, width) {
+        (None | Some(Compat::None), Some(width)) => {
+            Err(Error::param("compat-width", width, "left out without --compat pinv, pca, random or learned"))
+        }
+        (kind, width) => Ok(kind.map(|kind| Compatibility { kind, width: width.map(|w| w as usize) })),
+    }
+}
+
+/// Takes out how a graph becomes a matrix for a kernel, and how many links a node may have.
+///
+/// # Errors
+/// [`Error::Param`] for a value that is not allowed.
+pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec) -> Result<(GraphRule, Option<usize>)> {
+    let usual = kernel.graph_rule();
+    let one_of = |name: &str, words: [&str; 2], usual: bool| match given.value(name) {
+        None => Ok(usual),
+        Some(Value::Text(word)) if word == words[0] => Ok(true),
+        Some(Value::Text(word)) if word == words[1] => Ok(false),
+        Some(other) => Err(Error::param(name, other, format!("`{}` or `{}`", words[0], words[1]))),
+    };
+    let links = if one_of("links", ["in", "out"], usual.links == Links::In)? { Links::In } else { Links::Out };
+    let normalize = one_of("normalize", ["row", "none"], usual.normalize)?;
+    let rule = GraphRule { links, self_loops: given.flag("self-loops", usual.self_loops)?, normalize };
+    let most = given.value("max-degree").map(|_| given.count("max-degree", 1)).transpose();
+    let most = most.map_err(|_| Error::param("max-degree", given.get("max-degree").unwrap_or(0.0), "at least 1"))?;
+    given.take_all(&GRAPH_SETTINGS);
+    Ok((rule, most.map(|most| most as usize)))
+}
+
+/// The nodes of a graph as samples, by the settings.
+///
+/// # Errors
+/// Those of [`take_graph_rule`] and [`Dataset::from_graph`].
+pub fn take_nodes<T: Scalar>(given: &mut Settings, graph: &Graph, run: &Run) -> Result<Dataset<T>> {
+    let kernel = given.value("kernel").map_or_else(|| Usual::EMBEDDING.kernel.into(), ToString::to_string);
+    let (rule, most) = take_graph_rule(given, &KernelSpec::new(&kernel))?;
+    match most {
+        None => Dataset::from_graph(graph, &rule),
+        Some(most) => Dataset::from_graph(&graph.cap_degrees(most, run.seed), &rule),
+    }
+}
+
+/// The estimator of the list called `name`.
+///
+/// # Errors
+/// [`Error::Unknown`] with the one that may have been meant.
+pub fn entry<T: Scalar>(name: &str) -> Result<EstimatorEntry<T>> {
+    let all = estimators::<T>();
+    let known = all.iter().map(|entry| entry.name.to_string()).collect();
+    all.into_iter().find(|entry| entry.name == name).ok_or_else(|| Error::Unknown {
+        kind: "estimator",
+        name: name.into(),
+        known,
+    })
+}
+
+/// What the estimator called `name` is made from, and the estimator itself; everything given is used or refused.
+///
+/// # Errors
+/// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
+pub fn estimator<T: Scalar>(
+    name: &str,
+    mut given: Settings,
+    data: &Dataset<T>,
+) -> Result<(Recipe, Box<dyn Estimator<T>>)> {
+    let entry = entry::<T>(name)?;
+    let usual = Usual::learning(name, &given, data.frame.is_some());
+    let compat = take_compat(&mut given)?;
+    let asked = given.value("rank").is_some();
+    let mut svd = take_svd::<T>(&mut given, &usual, entry.has("landmarks"), usize::MAX)?;
+    if !asked {
+        svd.rank = svd.rank.min(most_components(&svd.kernel, data, None));
+    }
+    let table = data.frame.is_none() && data.z.is_none() && !svd.kernel.is_precomputed();
+    let compat = compat.unwrap_or(Compatibility::new(if table { Compat::Pca } else { Compat::None }));
+    check_compat(&compat, table)?;
+    let recipe = Recipe { svd, compat };
+    let estimator = (entry.build)(recipe.clone()).with(&given)?;
+    Ok((recipe, estimator))
+}
+
+fn check_compat(compat: &Compatibility, table: bool) -> Result<()> {
+    let refused = |allowed| Err(Error::param("compat", compat.kind, allowed));
+    match compat.kind {
+        Compat::Learned => refused("pinv, pca, random or none for fit: only `embed --compat learned` learns one"),
+        Compat::None => Ok(()),
+        _ if table => Ok(()),
+        _ => refused("none unless the input is a table whose rows are compared with its columns"),
+    }
+}
+
+/// The most components that a machine can have, of the smallest training part if there are folds; at least 1.
+pub fn most_components<T: Scalar>(kernel: &KernelSpec, data: &Dataset<T>, folds: Option<usize>) -> usize {
+    let known = data.y.as_ref().map_or(0, |y| y.known().len());
+    let left = folds.map_or(known, |folds| known - known.div_ceil(folds.max(1)));
+    let rows = if data.frame.is_some() { data.x.count() } else { left };
+    let cols = match &data.z {
+        Some(z) if !kernel.is_precomputed() => z.count(),
+        _ => data.x.width(),
+    };
+    rows.min(cols).max(1)
+}
+
+/// A kernel SVD of the data by the settings; `own_columns` where the columns to come are those of the matrix X itself.
+///
+/// # Errors
+/// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
+pub fn embedding<T: Scalar>(mut given: Settings, data: &Dataset<T>, own_columns: bool) -> Result<KernelSvd> {
+    let asked = given.value("rank").is_some();
+    let mut svd = take_svd::<T>(&mut given, &Usual::EMBEDDING, false, usize::MAX)?;
+    given.refuse_unknown(&[])?;
+    if !asked {
+        let own_columns = own_columns || svd.kernel.is_precomputed();
+        let cols = if own_columns { data.x.width() } else { data.cols().count() };
+        svd.rank = svd.rank.min(data.x.count()).min(cols).max(1);
+    }
+    Ok(svd)
+}
+
+/// Kernel principal components by the settings.
+///
+/// # Errors
+/// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
+pub fn components<T: Scalar>(mut given: Settings, data: &Dataset<T>) -> Result<KernelPca> {
+    let svd = take_svd::<T>(&mut given, &Usual::COMPONENTS, true, data.x.count().max(1))?;
+    let (rank, center, tol) = (svd.rank, svd.center, svd.solver_params.get("tol"));
+    given.refuse_unknown(&[&super::APPROXIMATION_SETTINGS])?;
+    Ok(KernelPca { gram: svd.into(), rank, tol, approximation: Approximation::default().with(&given)?, center })
+}
+
+/// A biclustering of a matrix of this size by the settings.
+///
+/// # Errors
+/// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
+pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)) -> Result<Biclustering> {
+    let compat = take_compat(&mut given)?;
+    let row_clusters = given.count("row-clusters", 2)? as usize;
+    let col_clusters = given.count("col-clusters", row_clusters as u32)? as usize;
+    let (unit_rows, unit_features) = (given.flag("unit-rows", true)?, given.flag("unit-features", false)?);
+    let restarts = given.count("restarts", 10)? as usize;
+    given.take_all(&BICLUSTER_SETTINGS);
+    let precomputed = given.value("kernel").is_some_and(|k| KernelSpec::new(&k.to_string()).is_precomputed());
+    let rank = Usual::CLUSTERS.rank.max(row_clusters).max(col_clusters);
+    let usual = Usual { rank, center: !precomputed, ..Usual::CLUSTERS };
+    let svd = take_svd::<T>(&mut given, &usual, false, rows.min(cols).max(1))?;
+    given.refuse_unknown(&[])?;
+    let default = if precomputed { Compat::None } else { Compat::Pca };
+    let compat = compat.unwrap_or(Compatibility::new(default));
+    Ok(Biclustering { row_clusters, col_clusters, svd, compat, unit_rows, unit_features, restarts })
+}
+
+/// Settings of a biclustering besides those of its kernel SVD.
+pub const BICLUSTER_SETTINGS: [Setting; 5] = [
+    Setting::new("row-clusters", "number of row clusters", "between 1 and the number of rows", "2"),
+    Setting::new("col-clusters", "number of column clusters", "between 1 and the number of columns", "as of the rows"),
+    Setting::new("unit-rows", "scales the rows of the matrix to unit length", "true or false", "true"),
+    Setting::new("unit-features", "scales features to unit length before clustering", "true or false", "false"),
+    Setting::new("restarts", "starts of k-means; the best one counts", "a whole number of at least 1", "10"),
+];
