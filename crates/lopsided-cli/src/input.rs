@@ -1,12 +1,14 @@
 //! From options and files to samples.
 
-use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, KernelArgs, Normalize, ReadArgs};
+use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, ReadArgs};
 use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
+use lopsided::base::settings::Settings;
 use lopsided::data::io::{
     Input, ReadOptions, Table, TargetColumn, classes_of, is_npy, read, read_ids, read_labels, wrong_count,
 };
+use lopsided::estimators::recipe::{self, Usual};
 use lopsided::kernel::KernelSpec;
 use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar};
 use std::path::Path;
@@ -21,8 +23,10 @@ pub(crate) struct Loaded<T> {
 pub(crate) type Labels = [(String, String)];
 
 /// What `embed` works on.
-pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> {
-    let compat = estimator::compat(&args.compat, Compat::None)?;
+pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run) -> Result<Loaded<T>> {
+    let compat = recipe::take_compat(given)?.unwrap_or(Compatibility::new(Compat::None));
+    let kernel = estimator::kernel(given, &Usual::EMBEDDING);
+    let rule = recipe::take_graph_rule(given, &kernel)?;
     if args.cols.is_some() {
         refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;
     }
@@ -33,13 +37,11 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, run: &Run) -> Result<Loaded<T>> 
         (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {
             refuse(compat.kind, "none for a graph, whose rows and columns have the same coordinates")?;
-            from_graph(&graph, notes, (&args.graph, &args.kernel), run.seed)?
+            from_graph(&graph, notes, rule, run.seed)?
         }
-        (Input::Table(_), _) if KernelSpec::new(&args.kernel.kernel).of_graph() => {
-            return Err(needs_graph(&args.kernel));
-        }
+        (Input::Table(_), _) if kernel.of_graph() => return Err(needs_graph(&kernel)),
         (Input::Table(table), Some(cols)) => two_sided(&args.input, table, cols, &options)?,
-        (Input::Table(table), None) if args.kernel.kernel == "precomputed" => {
+        (Input::Table(table), None) if kernel.is_precomputed() => {
             refuse(compat.kind, "none for a precomputed kernel, which compares nothing")?;
             from_table(&args.input, table, |samples| Ok(Dataset::new(samples)))?
         }
@@ -87,9 +89,9 @@ pub(crate) fn not_a_table(path: &Path) -> anyhow::Error {
 }
 
 /// The error about a kernel of graphs for anything else.
-pub(crate) fn needs_graph(args: &KernelArgs) -> anyhow::Error {
+pub(crate) fn needs_graph(kernel: &KernelSpec) -> anyhow::Error {
     let error =
-        Error::param("kernel", &args.kernel, "one that compares samples: it is a kernel of the nodes of a graph");
+        Error::param("kernel", &kernel.name, "one that compares samples: it is a kernel of the nodes of a graph");
     hinted(error, "give a list of links; `--format edges` settles it")
 }
 
@@ -102,21 +104,12 @@ pub(crate) fn node_ids(args: &GraphArgs, labels: Option<&Labels>) -> Result<Vec<
 pub(crate) fn from_graph<T: Scalar>(
     graph: &Graph,
     mut notes: Vec<String>,
-    (args, kernel): (&GraphArgs, &KernelArgs),
+    (rule, most): (GraphRule, Option<usize>),
     seed: u64,
 ) -> Result<Loaded<T>> {
-    let usual = KernelSpec::new(&kernel.kernel).graph_rule();
-    let rule = GraphRule {
-        links: args.links.into(),
-        self_loops: args.self_loops || (usual.self_loops && !args.no_self_loops),
-        normalize: args.normalize.map_or(usual.normalize, |normalize| normalize == Normalize::Row),
-    };
-    let Some(most) = args.max_degree else {
+    let Some(most) = most else {
         return Ok(Loaded { data: Dataset::from_graph(graph, &rule)?, notes });
     };
-    if most == 0 {
-        return Err(Error::param("max-degree", most, "at least 1").into());
-    }
     let capped = graph.cap_degrees(most, seed);
     let dropped = graph.adjacency().nnz() - capped.adjacency().nnz();
     notes.push(format!("links were left out to keep at most {most} into and out of a node: {dropped}"));

@@ -1,12 +1,14 @@
 //! Samples with something to learn.
 
 use crate::args::{FitArgs, Task};
+use crate::estimator;
 use crate::failure::hinted;
 use crate::input::{self, Loaded};
 use anyhow::Result;
+use lopsided::base::settings::Settings;
 use lopsided::data::io::classes_of;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
-use lopsided::kernel::KernelSpec;
+use lopsided::estimators::recipe::{self, Usual};
 use lopsided::{Dataset, Error, Run, Scalar, Side, Target};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -20,7 +22,7 @@ pub(crate) struct Labelled<T> {
 }
 
 /// Reads samples and targets.
-pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> {
+pub(crate) fn load<T: Scalar>(args: &FitArgs, given: &mut Settings, run: &Run) -> Result<Labelled<T>> {
     let nodes = args.graph.nodes.as_deref();
     let labels = args.graph.labels.as_deref().map(|path| input::labels(path, nodes)).transpose()?;
     let mut options = input::options(&args.read);
@@ -28,7 +30,7 @@ pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> 
     if labels.is_some() && args.read.target.is_none() {
         options.target = TargetColumn::None;
     }
-    let mut out = samples(args, &options, run)?;
+    let mut out = samples(args, given, &options, run)?;
     if let (Some(labels), Some(path)) = (&labels, &args.graph.labels) {
         out.data.y = Some(classes_of(path, &out.data, labels)?);
     }
@@ -42,22 +44,22 @@ pub(crate) fn load<T: Scalar>(args: &FitArgs, run: &Run) -> Result<Labelled<T>> 
         target = target.without(|i| !wanted.contains(&i));
     }
     out.data.y = Some(target);
-    if let Some(path) = &args.machine.weights {
+    if let Some(path) = &args.weights {
         out.data.weights = Some(weights(path, &out.data)?);
     }
     Ok(out)
 }
 
-fn samples<T: Scalar>(args: &FitArgs, options: &ReadOptions, run: &Run) -> Result<Labelled<T>> {
+fn samples<T: Scalar>(args: &FitArgs, given: &mut Settings, options: &ReadOptions, run: &Run) -> Result<Labelled<T>> {
+    let kernel = estimator::kernel(given, &Usual::learning(&args.estimator, given, true));
+    let rule = recipe::take_graph_rule(given, &kernel)?;
     let table = match (read::<T>(&args.input, options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {
-            let Loaded { data, notes } = input::from_graph(&graph, notes, (&args.graph, &args.kernel), run.seed)?;
+            let Loaded { data, notes } = input::from_graph(&graph, notes, rule, run.seed)?;
             return Ok(Labelled { data, target: None, notes });
         }
-        (Input::Table(_), _) if KernelSpec::new(&args.kernel.kernel).of_graph() => {
-            return Err(input::needs_graph(&args.kernel));
-        }
+        (Input::Table(_), _) if kernel.of_graph() => return Err(input::needs_graph(&kernel)),
         (Input::Table(table), _) => table,
     };
     let Table { samples, target, columns, mut notes } = table;

@@ -7,11 +7,11 @@ use crate::Desk;
 use anyhow::Result;
 use lopsided::base::settings::{Settings as Given, Value};
 use lopsided::estimators::linear::largest_columns;
-use lopsided::estimators::{AskLs, Estimator, Merge, Symmetrize};
+use lopsided::estimators::{AskLs, Estimator, Gram, Merge, Symmetrize};
 use lopsided::evaluation::{Search, Spread};
 use lopsided::kernel::Gamma;
 use lopsided::metrics::{macro_f1, micro_f1, split};
-use lopsided::{Dataset, Error, KernelSvd, Run, Target};
+use lopsided::{Dataset, Error, Run, Target};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -86,7 +86,7 @@ pub(super) fn graph(folder: &Folder, settings: &Settings, desk: &Desk) -> Result
     let names = (0..set.classes).map(|c| c.to_string()).collect();
     let target = Target::Classes { names, codes: set.codes };
     let protocol = Protocol { data: set.data, target, own_train: None, tuned_on: usize::MAX };
-    let links = || KernelSvd::new("precomputed");
+    let links = || Gram::new("precomputed");
     let symmetric = || AskLs::symmetric(links(), Symmetrize::Average);
     let methods = vec![
         Method { name: "AsK-LS, penalty 1", machine: AskLs::new(links()).with_penalty(1.0), grid: vec![] },
@@ -113,7 +113,7 @@ pub(super) fn table(folder: &Folder, settings: &Settings, desk: &Desk) -> Result
     }
     let own_train = Some(rows).filter(|rows| *rows < data.x.count());
     let protocol = Protocol { data, target, own_train, tuned_on: TUNED_ON };
-    let kernel = |name: &str| KernelSvd::new(name).with_gamma(Gamma::Median);
+    let kernel = |name: &str| Gram::new(name).with_gamma(Gamma::Median);
     let grid = || vec![("gamma-factor", FACTORS), ("penalty", PENALTIES)];
     let merge = || vec![("merge", &["average", "stack"][..])];
     let methods = vec![
@@ -126,7 +126,7 @@ pub(super) fn table(folder: &Folder, settings: &Settings, desk: &Desk) -> Result
         // The paper's T kernel has no bandwidth, but how its columns are scaled is not said: gamma stands for that.
         Method {
             name: "AsK-LS T",
-            machine: AskLs::new(KernelSvd::new("t")).with_merge(Merge::Average),
+            machine: AskLs::new("t").with_merge(Merge::Average),
             grid: [vec![("gamma", GAMMAS), ("penalty", PENALTIES)], merge()].concat(),
         },
     ];

@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     let [kernel, gamma, x, z, v, out] = arguments.as_slice() else {
         return Err(Error::param("arguments", arguments.join(" "), "KERNEL GAMMA X Z|- V OUT"));
     };
-    let gamma = gamma.parse().map_err(|_| Error::param("gamma", gamma, "a number"))?;
+    let gamma: f64 = gamma.parse().map_err(|_| Error::param("gamma", gamma, "a number"))?;
     let kernel = KernelSpec::new(kernel).with("gamma", gamma).build::<f64>()?;
     let (x, v) = (read(x)?, read(v)?.into_dense());
     let other = if z == "-" { None } else { Some(read(z)?) };

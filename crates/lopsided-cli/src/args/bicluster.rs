@@ -1,6 +1,6 @@
 //! Options of `lopsided bicluster`.
 
-use super::{CompatArgs, KernelArgs, ReadArgs, SolverArgs};
+use super::{Clusters, Given, ReadArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -9,24 +9,6 @@ use std::path::PathBuf;
 pub(crate) struct BiclusterArgs {
     /// Matrix whose rows and columns are clustered; `-` is stdin and needs --format.
     pub(crate) matrix: PathBuf,
-    /// Number of row clusters.
-    #[arg(long, value_name = "K")]
-    pub(crate) row_clusters: usize,
-    /// Number of column clusters; as many as row clusters by default.
-    #[arg(long, value_name = "L")]
-    pub(crate) col_clusters: Option<usize>,
-    /// Scale the rows of the matrix to unit length (default).
-    #[arg(long, overrides_with = "no_unit_rows")]
-    pub(crate) unit_rows: bool,
-    /// Take the rows as they are.
-    #[arg(long)]
-    pub(crate) no_unit_rows: bool,
-    /// Scale the features of each row and column to unit length before clustering.
-    #[arg(long)]
-    pub(crate) unit_features: bool,
-    /// Starts of k-means; the best one counts.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) restarts: usize,
     /// Classes of the rows, `row,label` or a .npy vector, to compare the row clusters with.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
@@ -39,11 +21,10 @@ pub(crate) struct BiclusterArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     #[command(flatten)]
-    pub(crate) compat: CompatArgs,
-    #[command(flatten)]
-    pub(crate) kernel: KernelArgs,
-    #[command(flatten)]
-    pub(crate) solver: SolverArgs,
+    pub(crate) given: Given<Clusters>,
+    /// Settings from a file, as `inspect --recipe` writes them; options win over it.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) recipe: Option<PathBuf>,
 }
 
 const HELP: &str = "Examples:

@@ -1,11 +1,11 @@
 //! Options of `fit` and `predict`.
 
 use super::landmarks::LandmarkArgs;
-use super::machine::MachineArgs;
-use super::{CompatArgs, GraphArgs, KernelArgs, ReadArgs, SolverArgs};
+use super::{Given, GraphArgs, Learning, ReadArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use lopsided::estimators::{Penalty, estimators};
+use lopsided::base::settings::Value;
+use lopsided::estimators::estimators;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -28,14 +28,9 @@ pub(crate) struct FitArgs {
     /// What to predict. Default: values for fractions and for more than 20 different whole numbers, else classes.
     #[arg(long, value_enum, value_name = "classes|values", hide_possible_values = true)]
     pub(crate) task: Option<Task>,
-    /// Weight of the errors against the size of the weights; auto, for ask-ls and ls-svm, is the best of a few around 1/σ₁ on
-    /// held-out samples. Default: auto for ask-ls, 10000 for values with kernel-svd, else 1.
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
-    pub(crate) penalty: Option<Penalty>,
-    #[command(flatten)]
-    pub(crate) coupled: CoupledArgs,
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
+    /// What each sample counts in svm, nu-svm, logistic and krr: lines `id,weight`, or one number for each row.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) landmarks: LandmarkArgs,
     /// Choose settings by cross-validation with so many parts.
@@ -43,55 +38,19 @@ pub(crate) struct FitArgs {
     pub(crate) cv: Option<usize>,
     /// Setting and values to try; `lopsided list estimators` shows the settings of each.
     #[arg(long, value_name = "KEY=A,B,…", num_args = 1.., requires = "cv", value_parser = grid_line)]
-    pub(crate) grid: Vec<(String, Vec<String>)>,
+    pub(crate) grid: Vec<(String, Vec<Value>)>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
-    pub(crate) compat: CompatArgs,
-    #[command(flatten)]
-    pub(crate) kernel: KernelArgs,
-    #[command(flatten)]
-    pub(crate) solver: SolverArgs,
+    pub(crate) given: Given<Learning>,
+    /// Settings from a file, as `inspect --recipe` writes them; options win over it.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) recipe: Option<PathBuf>,
     /// Print operator, solver, memory and a time estimate; compute and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-/// Options of ask-ls and ls-svm; the last one also of svm, nu-svm and logistic.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "AsK-LS")]
-pub(crate) struct CoupledArgs {
-    /// How the source and the target function become one: stack, average, source or target. Default: stack.
-    #[arg(long, value_name = "WAY")]
-    merge: Option<String>,
-    /// What to do with a singular system: tikhonov, min-norm or error. Default: tikhonov.
-    #[arg(long, value_name = "WAY")]
-    on_singular: Option<String>,
-    /// λ of Tikhonov's method. Default: 1.
-    #[arg(long, value_name = "L", allow_negative_numbers = true)]
-    tikhonov: Option<String>,
-    /// How the system is solved: auto, svd, dense, krylov, minres, or lsmr for Tikhonov's method whether singular or not.
-    #[arg(long, value_name = "NAME")]
-    route: Option<String>,
-    /// Symmetric kernel matrix of ls-svm, svm, nu-svm and logistic: average for (K + Kᵀ)/2, columns for KᵀK, rows for KKᵀ. Default: average.
-    #[arg(long, value_name = "WAY")]
-    symmetrize: Option<String>,
-}
-
-impl CoupledArgs {
-    /// The settings that were given, by name.
-    pub(crate) fn given(&self) -> impl Iterator<Item = (String, String)> {
-        let all = [
-            ("merge", &self.merge),
-            ("on-singular", &self.on_singular),
-            ("tikhonov", &self.tikhonov),
-            ("route", &self.route),
-            ("symmetrize", &self.symmetrize),
-        ];
-        all.into_iter().filter_map(|(name, value)| value.clone().map(|value| (name.into(), value)))
-    }
 }
 
 /// Kinds of targets.
@@ -165,14 +124,17 @@ fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(predicting.iter().map(|entry| entry.name).chain(["kpca"]).collect::<Vec<_>>())
 }
 
-fn grid_line(text: &str) -> Result<(String, Vec<String>), String> {
+fn grid_line(text: &str) -> Result<(String, Vec<Value>), String> {
     let known = || {
-        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|entry| entry.settings.concat()).collect();
+        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|e| e.all_settings()).map(|s| s.name).collect();
         all.sort_unstable();
         all.dedup();
         format!("a setting and its values are expected, such as penalty=1,10,100; settings: {}", all.join(", "))
     };
     let (key, values) = text.split_once('=').ok_or_else(known)?;
     let values: Vec<String> = values.split(',').map(|value| value.trim().to_string()).collect();
-    if key.is_empty() || values.iter().any(String::is_empty) { Err(known()) } else { Ok((key.into(), values)) }
+    if key.is_empty() || values.iter().any(String::is_empty) {
+        return Err(known());
+    }
+    Ok((key.into(), values.iter().map(|word| Value::of_word(word)).collect()))
 }

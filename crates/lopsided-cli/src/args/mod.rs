@@ -1,16 +1,17 @@
 //! Options as the user writes them.
 
 mod bicluster;
+mod described;
 mod fit;
 mod groups;
 mod landmarks;
 mod links;
-mod machine;
 mod online;
 
 pub(crate) use bicluster::BiclusterArgs;
+pub(crate) use described::{Clusters, Embedding, Given, Learning, LinkScores};
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
-pub(crate) use groups::{CompatArgs, GraphArgs, KernelArgs, Normalize, OutputArgs, ReadArgs, SolverArgs};
+pub(crate) use groups::{GraphArgs, OutputArgs, ReadArgs};
 pub(crate) use links::LinksArgs;
 pub(crate) use lopsided_papers::{LearningArgs, ReproduceArgs};
 pub(crate) use online::OnlineArgs;
@@ -123,13 +124,12 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
-    pub(crate) compat: CompatArgs,
-    #[command(flatten)]
     pub(crate) learning: LearningArgs,
     #[command(flatten)]
-    pub(crate) kernel: KernelArgs,
-    #[command(flatten)]
-    pub(crate) solver: SolverArgs,
+    pub(crate) given: Given<Embedding>,
+    /// Settings from a file, as `inspect --recipe` writes them; options win over it.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) recipe: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
     /// Print operator, solver, memory and a time estimate; compute and write nothing.
@@ -194,6 +194,9 @@ pub(crate) struct SideArgs {
 pub(crate) struct InspectArgs {
     /// Model file written by `embed` or `fit`.
     pub(crate) model: PathBuf,
+    /// Print the settings alone, as JSON: what --recipe of `embed`, `bicluster` and `fit` takes.
+    #[arg(long)]
+    pub(crate) recipe: bool,
 }
 
 #[derive(Debug, Args)]
@@ -236,10 +239,13 @@ mod tests {
         let embed = |flags: &[&str]| {
             let words = ["lopsided", "embed", "x.csv"].iter().chain(flags);
             let Command::Embed(args) = Cli::try_parse_from(words).unwrap().command else { panic!() };
-            (args.kernel.center, args.graph.no_self_loops)
+            let flag = |name: &str| args.given.settings.value(name).map(ToString::to_string);
+            (flag("center"), flag("self-loops"))
         };
-        assert_eq!(embed(&[]), (false, false));
-        assert_eq!(embed(&["--center", "--no-self-loops"]), (true, true));
-        assert_eq!(embed(&["--center", "--no-center", "--no-self-loops", "--self-loops"]), (false, false));
+        let said = |word: &str| Some(word.to_string());
+        assert_eq!(embed(&[]), (None, None));
+        assert_eq!(embed(&["--center", "--no-self-loops"]), (said("true"), said("false")));
+        let both = embed(&["--center", "--no-center", "--no-self-loops", "--self-loops"]);
+        assert_eq!(both, (said("false"), said("true")));
     }
 }

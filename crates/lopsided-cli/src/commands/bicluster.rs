@@ -8,15 +8,12 @@ use crate::{estimator, memory, output, talk};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::io::write_clusters;
-use lopsided::kernel::Gamma;
+use lopsided::estimators::recipe;
 use lopsided::metrics::{adjusted_rand_index, coherence, normalized_mutual_information};
 use lopsided::report::text;
-use lopsided::{Biclustering, BiclusteringModel, Compat, Dataset, Scalar, Side, Target};
+use lopsided::{Biclustering, BiclusteringModel, Dataset, Error, Scalar, Side, Target};
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Features when the user does not say, more for more clusters.
-const DEFAULT_RANK: usize = 20;
 
 const HINT: &str = "--compat pca makes the rows and columns of any matrix comparable";
 
@@ -56,11 +53,16 @@ pub(crate) fn run(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
-    let estimator = from_args::<T>(args, context)?;
+    let given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
+    if given.value("row-clusters").is_none() {
+        return Err(Error::param("row-clusters", "missing", "the number of row clusters").into());
+    }
+    // Whatever can be wrong without the matrix is told before it is read.
+    recipe::biclustering::<T>(given.clone(), (usize::MAX, usize::MAX))?;
     check_outputs(args)?;
     context.line.stage("reading");
     let Loaded { data, mut notes } = input::matrix::<T>(args)?;
-    let estimator = estimator.with_rank(rank(args, &data));
+    let estimator = recipe::biclustering::<T>(given, (data.x.count(), data.x.width()))?;
     context.line.stage("clustering");
     let model = estimator.fit(data.x.clone(), &context.run).map_err(|error| input::with_shape_hint(error, HINT))?;
     let scores = scores(&data, &model, &mut notes);
@@ -72,29 +74,6 @@ fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outco
     summary.seconds = context.seconds();
     summary.show(context)?;
     Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
-}
-
-fn from_args<T: Scalar>(args: &BiclusterArgs, context: &Context) -> lopsided::Result<Biclustering> {
-    let mut svd = estimator::from_args::<T>(&args.kernel, &args.solver, context)?;
-    if args.kernel.gamma.is_none() {
-        svd.gamma = Gamma::Median;
-    }
-    let default = if args.kernel.kernel == "precomputed" { Compat::None } else { Compat::Pca };
-    Ok(Biclustering {
-        row_clusters: args.row_clusters,
-        col_clusters: args.col_clusters.unwrap_or(args.row_clusters),
-        svd,
-        compat: estimator::compat(&args.compat, default)?,
-        unit_rows: !args.no_unit_rows,
-        unit_features: args.unit_features,
-        restarts: args.restarts,
-    })
-}
-
-/// The rank asked for, or max(20, K, L) where the matrix is large enough.
-fn rank<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>) -> usize {
-    let wanted = DEFAULT_RANK.max(args.row_clusters).max(args.col_clusters.unwrap_or(0));
-    args.solver.rank.unwrap_or_else(|| wanted.min(data.x.count()).min(data.x.width()))
 }
 
 fn check_outputs(args: &BiclusterArgs) -> lopsided::Result<()> {

@@ -202,7 +202,12 @@ fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {
         format: archive.field("format")?,
         version: archive.field("version")?,
         kernel: model.kernel.name.clone(),
-        params: model.kernel.params.iter().map(|(name, value)| (name.into(), value)).collect(),
+        params: model
+            .kernel
+            .params
+            .iter()
+            .filter_map(|(name, _)| Some((name.into(), model.kernel.params.get(name)?)))
+            .collect(),
         n,
         m,
         rank: model.singular_values().len(),

@@ -6,15 +6,16 @@ use crate::context::Context;
 use crate::failure::hinted;
 use crate::{estimator, input, memory, talk};
 use anyhow::Result;
+use lopsided::base::settings::Settings;
+use lopsided::data::dataset::unit_rows;
 use lopsided::data::io::{Input, read};
 use lopsided::estimators::SolverSpec;
+use lopsided::estimators::recipe::{self, Usual};
 use lopsided::evaluation::{HeldOut, LinkScores, Spread};
-use lopsided::{Dataset, Error, Features, Graph, KernelSvd, LinearSvd, Scaling};
+use lopsided::{Dataset, Error, Features, Graph, GraphRule, KernelSvd, LinearSvd, Links, Scaling};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Components unless the user says.
-const DEFAULT_RANK: usize = 64;
 /// The p of U·Σ^p·Vᵀ.
 const POWERS: [f64; 3] = [0.0, 0.5, 1.0];
 
@@ -48,8 +49,11 @@ type Scores = Vec<Vec<LinkScores>>;
 
 /// Runs all trials, in double precision.
 pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
-    let machine = estimator::from_args::<f64>(&args.kernel, &args.solver, context)?;
-    check(args)?;
+    let given = estimator::given(&args.given.settings, None, context)?;
+    let machine = estimator::checked::<f64>(&given, &Usual::LINKS, false)?;
+    check(args, &given)?;
+    let kernel = machine.kernel.clone();
+    let rule = recipe::take_graph_rule(&mut given.clone(), &kernel)?;
     context.line.stage("reading");
     let options = input::options(&args.read);
     let nodes = input::node_ids(&args.graph, None)?;
@@ -58,16 +62,16 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         let error = Error::parse(args.input.display().to_string(), "is read as a table where a graph is needed");
         return Err(hinted(error, "`--format edges` reads a table as a list of links"));
     };
-    let rank = args.solver.rank.unwrap_or(DEFAULT_RANK.min(graph.nodes()));
+    let rank = if given.value("rank").is_some() { machine.rank } else { machine.rank.min(graph.nodes()) };
     let machine = machine.with_rank(rank).with_scaling(Scaling::None);
-    let (mut linear, mut kernel, mut held_out, mut converged) = (Scores::new(), Scores::new(), 0, true);
+    let (mut linear, mut kernels, mut held_out, mut converged) = (Scores::new(), Scores::new(), 0, true);
     for trial in 0..args.trials {
         let held = HeldOut::split(&graph, args.test_share, context.run.seed.wrapping_add(trial as u64))?;
-        let (left, right) = both(&held.graph, &machine, args, context)?;
+        let (left, right) = both(&held.graph, &machine, rule, context)?;
         held_out = held.links.len();
         converged &= left.report.converged() && right.report.converged();
-        linear.push(scored(&held, &left, args)?);
-        kernel.push(scored(&held, &right, args)?);
+        linear.push(scored(&held, &left, rule.0.links)?);
+        kernels.push(scored(&held, &right, rule.0.links)?);
     }
     if !converged {
         notes.push("a decomposition did not converge to the tolerance".into());
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         trials: args.trials,
         rank,
         kernel: machine.kernel.name.clone(),
-        methods: [lines("linear SVD", &linear), lines("kernel SVD", &kernel)].concat(),
+        methods: [lines("linear SVD", &linear), lines("kernel SVD", &kernels)].concat(),
         converged,
         notes,
         seconds: context.seconds(),
@@ -89,36 +93,43 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     Ok(if converged { Outcome::Done } else { Outcome::NotConverged })
 }
 
-fn check(args: &LinksArgs) -> lopsided::Result<()> {
+fn check(args: &LinksArgs, given: &Settings) -> lopsided::Result<()> {
     if args.trials == 0 {
         return Err(Error::param("trials", 0, "at least 1"));
     }
     if !(args.test_share > 0.0 && args.test_share < 1.0) {
         return Err(Error::param("test-share", args.test_share, "above 0 and below 1"));
     }
-    if args.solver.scaling != Scaling::None {
-        return Err(Error::param("scaling", args.solver.scaling, "left out: every power of Σ is scored"));
+    if let Some(scaling) = given.value("scaling") {
+        return Err(Error::param("scaling", scaling, "left out: every power of Σ is scored"));
     }
     Ok(())
 }
 
-/// Linear and kernel SVD of what is left of the graph.
+/// Linear SVD of what is left of the graph, and kernel SVD of its rows and columns of unit length.
 fn both(
     graph: &Graph,
     machine: &KernelSvd,
-    args: &LinksArgs,
+    rule: (GraphRule, Option<usize>),
     context: &Context,
 ) -> Result<(Features<f64>, Features<f64>)> {
-    let input::Loaded { data, .. } =
-        input::from_graph::<f64>(graph, Vec::new(), (&args.graph, &args.kernel), context.run.seed)?;
+    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), rule, context.run.seed)?;
     let solver = SolverSpec { name: machine.solver.clone(), params: machine.solver_params.clone() };
     let linear = LinearSvd { rank: machine.rank, solver }.fit(&data, &context.run)?;
+    // The length of a column grows with the links that leave a node; a kernel of distances would push those links down.
+    let compares = !machine.kernel.of_graph() && !machine.kernel.is_precomputed();
+    let data = if compares { unit_sides(data) } else { data };
     let kernel = machine.fit(Dataset { y: None, ..data }, &context.run)?;
     Ok((linear, kernel.into()))
 }
 
-fn scored(held: &HeldOut, features: &Features<f64>, args: &LinksArgs) -> lopsided::Result<Vec<LinkScores>> {
-    POWERS.iter().map(|&power| held.evaluate(features, args.graph.links.into(), power)).collect()
+fn unit_sides(data: Dataset<f64>) -> Dataset<f64> {
+    let z = Some(unit_rows(data.cols().clone()));
+    Dataset { x: unit_rows(data.x.clone()), z, ..data }
+}
+
+fn scored(held: &HeldOut, features: &Features<f64>, links: Links) -> lopsided::Result<Vec<LinkScores>> {
+    POWERS.iter().map(|&power| held.evaluate(features, links, power)).collect()
 }
 
 fn lines(method: &'static str, scores: &Scores) -> Vec<Line> {

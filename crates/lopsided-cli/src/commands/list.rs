@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::talk;
 use anyhow::Result;
 use lopsided::base::registry::Entry;
+use lopsided::base::settings::Setting;
 use lopsided::estimators::estimators;
 use lopsided::kernel::kernels;
 use lopsided::online::learners;
@@ -37,7 +38,7 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
         Family::Estimators => ("estimators", estimator_lines()),
         Family::Samplers => ("samplers", lines(&samplers::<f64>())),
         Family::Learners => {
-            ("learners", learners().iter().map(|entry| (entry.name, entry.about, entry.params.to_vec())).collect())
+            ("learners", learners().iter().map(|entry| (entry.name, entry.about, names(entry.settings))).collect())
         }
     }
 }
@@ -45,7 +46,7 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
 fn estimator_lines() -> Vec<Line> {
     let predicting = estimators::<f64>();
     let describing = DESCRIBING.map(|(name, about, params)| (name, about, params.to_vec()));
-    predicting.iter().map(|entry| (entry.name, entry.about, entry.settings.concat())).chain(describing).collect()
+    predicting.iter().map(|e| (e.name, e.about, names(&e.all_settings()))).chain(describing).collect()
 }
 
 /// Estimators that predict nothing, or only inside `reproduce`.
@@ -66,7 +67,11 @@ const DESCRIBING: [(&str, &str, &[&str]); 5] = [
 ];
 
 fn lines<B: ?Sized>(entries: &[Entry<B>]) -> Vec<Line> {
-    entries.iter().map(|entry| (entry.name, entry.about, entry.params.to_vec())).collect()
+    entries.iter().map(|entry| (entry.name, entry.about, names(entry.settings))).collect()
+}
+
+fn names(settings: &[Setting]) -> Vec<&'static str> {
+    settings.iter().map(|setting| setting.name).collect()
 }
 
 fn table(lines: &[Line]) -> String {

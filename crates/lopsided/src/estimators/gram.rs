@@ -44,7 +44,7 @@ const GAMMA_FACTOR: Setting = Setting::new(
 );
 
 /// Settings of [`Gram::with`]: those of all kernels and the factor of the bandwidth.
-pub(crate) fn settings() -> Vec<Setting> {
+pub fn settings() -> Vec<Setting> {
     let mut all = kernel_settings();
     all.insert(1.min(all.len()), GAMMA_FACTOR);
     all
@@ -69,14 +69,13 @@ impl From<KernelSpec> for Gram {
     }
 }
 
-impl From<KernelSvd> for Gram {
-    fn from(svd: KernelSvd) -> Self {
-        let KernelSvd { kernel, gamma, gamma_factor, operator, memory, .. } = svd;
+impl Gram {
+    /// What a kernel SVD makes its matrix from; its rank and its solver stay behind.
+    pub(crate) fn of(svd: &KernelSvd) -> Self {
+        let KernelSvd { kernel, gamma, gamma_factor, operator, memory, .. } = svd.clone();
         Gram { kernel, gamma, gamma_factor, operator, memory }
     }
-}
 
-impl Gram {
     /// Gamma by `scale`, any way to multiply G, half of the free memory.
     pub fn new(kernel: &str) -> Self {
         Gram {

@@ -26,7 +26,7 @@ pub use ask_ls::{AskLs, AskLsModel, Merge, Penalty, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
 pub use features::Features;
-pub use gram::Gram;
+pub use gram::{Gram, settings as gram_settings};
 pub use kernel_machine::{ClassWeight, KernelLogistic, KernelMachineModel, Svm, SvmKind};
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
@@ -139,6 +139,11 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// What makes the kernel matrix of a machine.
+    fn gram(&self) -> Gram {
+        Gram::of(&self.svd)
+    }
+
     /// The tolerance of the machine, where one was given.
     fn tol(&self) -> Option<f64> {
         self.svd.solver_params.get("tol")

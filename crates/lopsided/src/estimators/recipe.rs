@@ -301,7 +301,7 @@ pub fn components<T: Scalar>(mut given: Settings, data: &Dataset<T>) -> Result<K
     let svd = take_svd::<T>(&mut given, &Usual::COMPONENTS, true, data.x.count().max(1))?;
     let (rank, center, tol) = (svd.rank, svd.center, svd.solver_params.get("tol"));
     given.refuse_unknown(&[&super::APPROXIMATION_SETTINGS])?;
-    Ok(KernelPca { gram: svd.into(), rank, tol, approximation: Approximation::default().with(&given)?, center })
+    Ok(KernelPca { gram: Gram::of(&svd), rank, tol, approximation: Approximation::default().with(&given)?, center })
 }
 
 /// A biclustering of a matrix of this size by the settings.

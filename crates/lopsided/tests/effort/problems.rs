@@ -1,7 +1,9 @@
 //! The problems: everything in them is fixed, also the memory that choices are made by.
 
 use lopsided::data::synth::{self, CyclicGraph};
-use lopsided::estimators::{Approach, Approximation, AskLs, KernelPca, KernelRidge, Model, Svm, SvmKind, Symmetrize};
+use lopsided::estimators::{
+    Approach, Approximation, AskLs, Gram, KernelPca, KernelRidge, Model, Svm, SvmKind, Symmetrize,
+};
 use lopsided::kernel::KernelSpec;
 use lopsided::online::{Instance, LearnerSpec};
 use lopsided::operator::{KernelMatrix, OperatorChoice};
@@ -47,8 +49,8 @@ pub(crate) const PROBLEMS: &[Problem] = &[
     problem("AsK-LS system by Krylov spaces", 20, Some((400, 400)), || system(Route::Krylov)),
     problem("AsK-LS system by MINRES", 20, Some((400, 400)), || system(Route::Minres)),
     problem("AsK-LS system of low rank", 20, Some((400, 400)), || system(Route::LowRank(20))),
-    problem("AsK-LS stacked", 20, Some((400, 400)), || least_squares(AskLs::new(svd("sne")).with_penalty(1.0))),
-    problem("LS-SVM", 20, Some((400, 400)), || least_squares(AskLs::symmetric(svd("rbf"), Symmetrize::Average))),
+    problem("AsK-LS stacked", 20, Some((400, 400)), || least_squares(AskLs::new(gram("sne")).with_penalty(1.0))),
+    problem("LS-SVM", 20, Some((400, 400)), || least_squares(AskLs::symmetric(gram("rbf"), Symmetrize::Average))),
     problem("C-SVM", 4, Some((600, 600)), support_vectors),
     problem("C-SVM in tiles with little memory", 4, Some((600, 600)), little_memory),
     problem("C-SVM with landmarks", 4, Some((1500, 1500)), landmark_svm),
@@ -64,6 +66,10 @@ pub(crate) const PROBLEMS: &[Problem] = &[
 
 fn svd(kernel: &str) -> KernelSvd {
     KernelSvd { memory: Some(1 << 30), ..KernelSvd::new(kernel) }
+}
+
+fn gram(kernel: &str) -> Gram {
+    Gram::new(kernel).with_memory(1 << 30)
 }
 
 fn landmarks(approach: Approach, sampler: &str) -> Approximation {
@@ -149,7 +155,7 @@ fn least_squares(machine: AskLs) -> Solve {
 fn support_vectors() -> Solve {
     let data = classes(600, 4, 30);
     Box::new(move |run| {
-        let model = Svm::new(svd("rbf"), Symmetrize::Average).fit(data, run).unwrap();
+        let model = Svm::new(gram("rbf")).fit(data, run).unwrap();
         let supports = model.report().params["support-vectors"].as_u64().unwrap();
         vec![("support vectors", supports)]
     })
@@ -176,7 +182,7 @@ fn little_memory() -> Solve {
 fn landmark_svm() -> Solve {
     let data = classes(1500, 4, 30);
     Box::new(move |run| {
-        let machine = Svm::new(svd("rbf"), Symmetrize::Average).with_kind(SvmKind::C(1.0));
+        let machine = Svm::new(gram("rbf")).with_kind(SvmKind::C(1.0));
         machine.with_approximation(landmarks(Approach::Lla, "uniform")).fit(data, run).unwrap();
         Vec::new()
     })
@@ -185,7 +191,7 @@ fn landmark_svm() -> Solve {
 fn ridge(n: usize, approximation: Approximation) -> Solve {
     let data = values(n);
     Box::new(move |run| {
-        KernelRidge::new(svd("rbf")).with_penalty(10.0).with_approximation(approximation).fit(data, run).unwrap();
+        KernelRidge::new(gram("rbf")).with_penalty(10.0).with_approximation(approximation).fit(data, run).unwrap();
         Vec::new()
     })
 }
@@ -193,7 +199,7 @@ fn ridge(n: usize, approximation: Approximation) -> Solve {
 fn components(n: usize, approximation: Approximation) -> Solve {
     let data = values(n);
     Box::new(move |run| {
-        KernelPca { approximation, ..KernelPca::new(svd("rbf").with_rank(5)) }.fit(&data, run).unwrap();
+        KernelPca { approximation, ..KernelPca::new(gram("rbf")).with_rank(5) }.fit(&data, run).unwrap();
         Vec::new()
     })
 }

@@ -2,11 +2,11 @@
 
 use faer::linalg::solvers::Solve;
 use lopsided::data::synth;
-use lopsided::estimators::{AskLs, Model};
+use lopsided::estimators::{AskLs, Gram, Model};
 use lopsided::kernel::Gamma;
 use lopsided::operator::DenseOperator;
 use lopsided::solvers::linsys::{CoupledSolution, CoupledSystem, OnSingular, PenaltyPath, Route};
-use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target};
+use lopsided::{Dataset, Error, Mat, Run, Samples, Target};
 use proptest::prelude::*;
 
 const ROUTES: [Route; 4] = [Route::Svd, Route::Dense, Route::Krylov, Route::Minres];
@@ -277,7 +277,7 @@ fn probabilities_hold_for_every_size_of_the_penalty() {
     for seed in [1, 2] {
         let (data, test) = (clouds(400, seed), clouds(2000, seed + 100));
         for penalty in [None, Some(0.01), Some(1.0), Some(30.0)] {
-            let machine = AskLs::new(KernelSvd::new("sne").with_gamma(Gamma::Median));
+            let machine = AskLs::new(Gram::new("sne").with_gamma(Gamma::Median));
             let machine = penalty.map_or(machine.clone(), |penalty| machine.with_penalty(penalty));
             let model = machine.fit(data.clone(), &run).unwrap();
             let found = model.probabilities(&test, &run).unwrap().unwrap();
@@ -290,7 +290,7 @@ fn probabilities_hold_for_every_size_of_the_penalty() {
 #[test]
 fn the_penalty_is_chosen_and_its_border_named() {
     let (data, run) = (clouds(200, 3), Run::default());
-    let machine = || AskLs::new(KernelSvd::new("sne").with_gamma(Gamma::Median));
+    let machine = || AskLs::new(Gram::new("sne").with_gamma(Gamma::Median));
     let chosen = machine().fit(data.clone(), &run).unwrap();
     let number =
         |model: &lopsided::estimators::AskLsModel<f64>, name: &str| model.report().params[name].as_f64().unwrap();

@@ -1,6 +1,7 @@
 //! Cross-validation sees nothing of the fold: for every estimator it is a fit on the rest for each fold, and labels that mean
 //! nothing are guessed no better than by chance.
 
+use lopsided::base::settings::Value;
 use lopsided::data::synth::{self, CyclicGraph};
 use lopsided::estimators::{Estimator, Point, Recipe, estimators, score};
 use lopsided::kernel::Gamma;
@@ -21,18 +22,18 @@ struct Case {
 }
 
 fn settings(pairs: &[(&str, &str)]) -> Point {
-    pairs.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
+    pairs.iter().map(|(name, value)| ((*name).to_string(), Value::of_word(value))).collect()
 }
 
 impl Case {
     fn new(estimator: &'static str, input: &'static str, kernel: &str) -> Self {
         let grid: Vec<(&str, &'static [&str])> =
             vec![if estimator == "nu-svm" { ("nu", &["0.05", "0.07"]) } else { ("penalty", &["0.3", "1", "7"]) }];
-        Case { estimator, input, svd: KernelSvd::new(kernel).with_rank(4), fixed: Point::new(), grid }
+        Case { estimator, input, svd: KernelSvd::new(kernel).with_rank(4), fixed: Point::default(), grid }
     }
 
     fn with(mut self, fixed: &[(&str, &str)]) -> Self {
-        self.fixed.extend(settings(fixed));
+        self.fixed = self.fixed.and(&settings(fixed));
         self
     }
 
@@ -48,15 +49,14 @@ impl Case {
 
     fn build(&self) -> Box<dyn Estimator<f64>> {
         let entry = estimators::<f64>().into_iter().find(|entry| entry.name == self.estimator).unwrap();
-        let kind =
-            if self.input == "table" && self.svd.kernel.name != "precomputed" { Compat::Pca } else { Compat::None };
+        let kind = if self.input == "table" && !self.svd.kernel.is_precomputed() { Compat::Pca } else { Compat::None };
         let recipe = Recipe { svd: self.svd.clone(), compat: Compatibility::new(kind) };
         (entry.build)(recipe).with(&self.fixed).unwrap()
     }
 
     fn points(&self) -> Vec<Point> {
-        self.grid.iter().fold(vec![Point::new()], |points, (name, values)| {
-            let with = |point: &Point, value: &&str| [point.clone(), settings(&[(*name, *value)])].concat();
+        self.grid.iter().fold(vec![Point::default()], |points, (name, values)| {
+            let with = |point: &Point, value: &&str| point.clone().and(&settings(&[(*name, *value)]));
             points.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect()
         })
     }

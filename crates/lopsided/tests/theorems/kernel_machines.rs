@@ -1,9 +1,8 @@
 //! The estimators `svm`, `nu-svm` and `logistic`: probabilities, files, weights, several classes.
 
+use lopsided::base::settings::Settings;
 use lopsided::data::synth;
-use lopsided::estimators::{
-    ClassWeight, Estimator, KernelLogistic, KernelMachineModel, Model, Svm, SvmKind, Symmetrize, score,
-};
+use lopsided::estimators::{ClassWeight, Estimator, KernelLogistic, KernelMachineModel, Model, Svm, SvmKind, score};
 use lopsided::solvers::svm::MultiClass;
 use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target};
 
@@ -18,7 +17,7 @@ fn data(n: usize) -> (Dataset<f64>, Dataset<f64>) {
 }
 
 fn svm(way: MultiClass) -> Svm {
-    Svm { probability: true, ..Svm::new(KernelSvd::new("rbf"), Symmetrize::Average).with_multi_class(way) }
+    Svm { probability: true, ..Svm::new("rbf").with_multi_class(way) }
 }
 
 fn models() -> Vec<(&'static str, KernelMachineModel<f64>)> {
@@ -30,7 +29,7 @@ fn models() -> Vec<(&'static str, KernelMachineModel<f64>)> {
         ("ovr", fit(svm(MultiClass::OneVsRest))),
         ("nu ovo", nu(MultiClass::OneVsOne)),
         ("nu ovr", nu(MultiClass::OneVsRest)),
-        ("logistic", KernelLogistic::new(KernelSvd::new("rbf"), Symmetrize::Average).fit(train, &run).unwrap()),
+        ("logistic", KernelLogistic::new("rbf").fit(train, &run).unwrap()),
     ]
 }
 
@@ -82,13 +81,11 @@ fn sample_weights_of_classes_are_class_weights_and_balanced_ones_favour_the_rare
     let weights: Vec<f64> = codes.iter().map(|c| if *c == Some(2) { 3.0 } else { 1.0 }).collect();
     let weighted = Dataset { weights: Some(weights), ..train.clone() };
     let run = Run::default();
-    let estimators: Vec<Box<dyn Estimator<f64>>> = vec![
-        Box::new(Svm::new(KernelSvd::new("rbf"), Symmetrize::Average)),
-        Box::new(KernelLogistic::new(KernelSvd::new("rbf"), Symmetrize::Average)),
-    ];
+    let estimators: Vec<Box<dyn Estimator<f64>>> =
+        vec![Box::new(Svm::new("rbf")), Box::new(KernelLogistic::new("rbf"))];
     for estimator in estimators {
         let fit = |setting: &str, data: &Dataset<f64>| {
-            let machine = estimator.with(&[("class-weight".into(), setting.into())]).unwrap();
+            let machine = estimator.with(&Settings::default().with("class-weight", setting)).unwrap();
             machine.fit(data.clone(), &run).unwrap().decision(&test, &run).unwrap()
         };
         assert_eq!(fit("c=3", &train), fit("none", &weighted));
@@ -103,7 +100,7 @@ fn sample_weights_of_classes_are_class_weights_and_balanced_ones_favour_the_rare
 #[test]
 fn only_support_vectors_are_kept() {
     let (train, test) = data(120);
-    let model = Svm::new(KernelSvd::new("rbf"), Symmetrize::Average).fit(train, &Run::default()).unwrap();
+    let model = Svm::new("rbf").fit(train, &Run::default()).unwrap();
     let supports = model.report().params["support-vectors"].as_u64().unwrap();
     assert!(supports < 120 && model.report().n_train == 120);
     assert_eq!(model.archive().samples::<f64>("x").unwrap().count() as u64, supports);
@@ -114,7 +111,7 @@ fn only_support_vectors_are_kept() {
 #[test]
 fn unusable_weights_and_settings_are_refused() {
     let (train, _) = data(60);
-    let machine = Svm::new(KernelSvd::new("rbf"), Symmetrize::Average);
+    let machine = Svm::new("rbf");
     let refused = |machine: &Svm, weights: Option<Vec<f64>>, words: &str| {
         let data = Dataset { weights, ..train.clone() };
         let error = machine.fit(data, &Run::default()).err().unwrap().to_string();

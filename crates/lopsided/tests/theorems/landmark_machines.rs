@@ -1,7 +1,7 @@
 //! `svm`, `nu-svm` and `logistic` with landmarks: \[NKM\] for classification, against the exact machines.
 
 use crate::naive;
-use lopsided::base::settings::Settings;
+use lopsided::base::settings::{Settings, Value};
 use lopsided::data::synth;
 use lopsided::estimators::{
     Approach, Approximation, Comparison, Estimator, KernelLogistic, KernelMachineModel, Model, OwnLandmarks, Svm,
@@ -13,7 +13,7 @@ use lopsided::solvers::landmarks::Landmarks;
 use lopsided::solvers::linear_machine::HingeLoss;
 use lopsided::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use lopsided::solvers::svm::{CSvm, MultiClass, Part, RowCache};
-use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target};
+use lopsided::{Dataset, Mat, Run, Samples, Target};
 
 const GAMMA: f64 = 0.3;
 const PENALTY: f64 = 2.0;
@@ -51,16 +51,12 @@ fn spec() -> KernelSpec {
     KernelSpec::new("rbf").with("gamma", GAMMA)
 }
 
-fn tight(kernel: KernelSpec, tol: f64) -> KernelSvd {
-    KernelSvd { kernel, solver_params: Settings::default().with("tol", tol), ..KernelSvd::new("rbf") }
-}
-
 fn svm(kind: SvmKind, approximation: Approximation) -> Svm {
-    Svm::new(tight(spec(), 1e-7), Symmetrize::Average).with_kind(kind).with_approximation(approximation)
+    Svm::new(spec()).with_tol(1e-7).with_kind(kind).with_approximation(approximation)
 }
 
 fn logistic(approximation: Approximation) -> KernelLogistic {
-    KernelLogistic { approximation, ..KernelLogistic::new(tight(spec(), 1e-10), Symmetrize::Average) }
+    KernelLogistic { approximation, ..KernelLogistic::new(spec()).with_tol(1e-10) }
 }
 
 fn close(a: &Mat<f64>, b: &Mat<f64>, tol: f64) -> bool {
@@ -134,7 +130,7 @@ fn distances_of_solutions_follow_the_equations() {
     };
     for kind in [SvmKind::C(0.5), SvmKind::Nu(0.8)] {
         let approximation = Approximation::new(Approach::Lla, "uniform", 2);
-        let linear = Svm::new(tight(KernelSpec::new("linear"), 1e-7), Symmetrize::Average);
+        let linear = Svm::new("linear").with_tol(1e-7);
         let machine = linear.with_kind(kind).with_multi_class(MultiClass::OneVsOne).with_approximation(approximation);
         let compared = Comparison::svm(&machine, &train, &run()).unwrap();
         let exact = vectors(&compared.exact(&run()).unwrap());
@@ -205,8 +201,8 @@ fn models_are_good_the_same_after_a_visit_to_a_file_and_for_any_number_of_thread
 fn cross_validation_is_a_fit_for_each_fold() {
     let train = data(60, 3);
     let folds: Vec<Vec<usize>> = (0..3).map(|f| (f..60).step_by(3).collect()).collect();
-    let point = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-        pairs.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
+    let point = |pairs: &[(&str, &str)]| -> Settings {
+        pairs.iter().map(|(name, value)| ((*name).to_string(), Value::of_word(value))).collect()
     };
     for (name, estimator) in estimators() {
         let own = if name.starts_with("nu") { "nu" } else { "penalty" };
@@ -239,7 +235,7 @@ fn a_precomputed_matrix_gives_what_its_kernel_gives() {
     for approach in [Approach::Lla, Approach::Gsa] {
         let given = Approximation { own: own.clone(), ..Approximation::new(approach, "uniform", 1) };
         let one = svm(SvmKind::C(0.5), given);
-        let other = Svm { svd: tight(KernelSpec::new("precomputed"), 1e-7), ..one.clone() };
+        let other = Svm { gram: "precomputed".into(), ..one.clone() };
         let a = one.fit(hide(&train), &run()).unwrap().decision(&train, &run()).unwrap();
         let b = other.fit(hide(&gram), &run()).unwrap().decision(&gram, &run()).unwrap();
         assert!(close(&b, &a, 1e-4), "{approach}");
@@ -286,5 +282,5 @@ fn what_cannot_be_is_refused() {
     let squared = Svm { loss: HingeLoss::Squared, ..svm(SvmKind::C(1.0), Approximation::default()) };
     refused(squared, &["`loss` is squared-hinge", "lla and gsa"]);
     refused(Svm { symmetrize: Symmetrize::Rows, ..svm(SvmKind::C(1.0), lla(5)) }, &["`symmetrize` is rows"]);
-    refused(Svm { svd: KernelSvd::new("sne"), ..svm(SvmKind::C(1.0), lla(5)) }, &["symmetric and positive"]);
+    refused(Svm { gram: "sne".into(), ..svm(SvmKind::C(1.0), lla(5)) }, &["symmetric and positive"]);
 }

@@ -2,16 +2,18 @@
 
 use crate::naive;
 use faer::linalg::solvers::Solve;
+use lopsided::base::settings::{Settings, Value};
 use lopsided::data::row_stream::RowStream;
 use lopsided::data::synth;
 use lopsided::estimators::{
-    Approach, Approximation, Estimator, GramErrors, KernelPca, KernelRidge, Model, OwnLandmarks, StreamedRidge, score,
+    Approach, Approximation, Estimator, Gram, GramErrors, KernelPca, KernelRidge, Model, OwnLandmarks, StreamedRidge,
+    score,
 };
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{DenseOperator, ProductOperator};
 use lopsided::solvers::landmarks::{Landmarks, samplers};
 use lopsided::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis, NystromMethod};
-use lopsided::{Csr, Dataset, KernelSvd, Mat, Run, Samples, Target};
+use lopsided::{Csr, Dataset, Mat, Run, Samples, Target};
 use proptest::prelude::*;
 
 const GAMMA: f64 = 0.8;
@@ -29,15 +31,15 @@ fn values(x: &Mat<f64>) -> Mat<f64> {
     Mat::from_fn(x.nrows(), 2, |i, c| (x[(i, c)] * 1.5).sin() + 0.3 * x[(i, 3 - c)])
 }
 
-fn rbf() -> KernelSvd {
-    KernelSvd { kernel: KernelSpec::new("rbf").with("gamma", GAMMA), ..KernelSvd::new("rbf") }
+fn rbf() -> Gram {
+    KernelSpec::new("rbf").with("gamma", GAMMA).into()
 }
 
-fn linear() -> KernelSvd {
-    KernelSvd::new("linear")
+fn linear() -> Gram {
+    Gram::new("linear")
 }
 
-fn ridge(svd: KernelSvd, approximation: Approximation) -> KernelRidge {
+fn ridge(svd: Gram, approximation: Approximation) -> KernelRidge {
     KernelRidge::new(svd).with_penalty(PENALTY).with_approximation(approximation)
 }
 
@@ -292,7 +294,7 @@ fn all_samples_as_landmarks_give_the_exact_machine() {
 fn repeated_landmarks_and_singular_matrices_do_no_harm() {
     let (x, new) = (samples(80, 12), samples(20, 13));
     let y = values(&x);
-    let with = |svd: KernelSvd, approach, own: Vec<usize>| {
+    let with = |svd: Gram, approach, own: Vec<usize>| {
         let approximation =
             Approximation { own: Some(OwnLandmarks::Rows(own)), ..Approximation::new(approach, "uniform", 1) };
         predictions(&ridge(svd, approximation), &x, &y, &new)
@@ -359,7 +361,7 @@ fn cross_validation_is_a_fit_for_each_fold() {
     let data = Dataset { y: Some(values), ..data };
     let folds: Vec<Vec<usize>> = (0..3).map(|f| (f..60).step_by(3).collect()).collect();
     let point = |approach: &str, penalty: &str| {
-        vec![("approach".to_string(), approach.to_string()), ("penalty".to_string(), penalty.to_string())]
+        Settings::default().with("approach", approach).with("penalty", Value::of_word(penalty))
     };
     let points = [point("exact", "1"), point("lla", "1"), point("lla", "50"), point("gsa", "50"), point("ncr", "3")];
     let machine = ridge(rbf(), Approximation { landmarks: Some(15), ..Approximation::default() });
@@ -386,13 +388,13 @@ fn a_precomputed_matrix_gives_what_its_kernel_gives() {
         // Every fourth sample has no target.
         let hide = |d: &Dataset<f64>| Dataset { y: d.y.clone().map(|y| y.without(|i| i % 4 == 0)), ..d.clone() };
         let one = ridge(rbf(), approximation.clone()).fit(hide(&data), &run()).unwrap();
-        let other = ridge(KernelSvd::new("precomputed"), approximation).fit(hide(&gram), &run()).unwrap();
+        let other = ridge(Gram::new("precomputed"), approximation).fit(hide(&gram), &run()).unwrap();
         let a = one.decision(&data.rows(&all), &run()).unwrap();
         let b = other.decision(&gram.rows(&all), &run()).unwrap();
         assert!(close(&b, &a, 1e-8), "{approach}");
     }
     let skew = Dataset { y: data.y.clone(), ..Dataset::new(Samples::Dense(synth::gaussian::<f64>(60, 60, 1))) };
-    let error = ridge(KernelSvd::new("precomputed"), Approximation::exact()).fit(skew, &run()).err().unwrap();
+    let error = ridge(Gram::new("precomputed"), Approximation::exact()).fit(skew, &run()).err().unwrap();
     assert!(error.to_string().contains("symmetric"), "{error}");
 }
 
@@ -423,7 +425,7 @@ fn rows_in_passes_give_the_machine_in_memory() {
 }
 
 fn pca(approximation: Approximation, center: bool) -> KernelPca {
-    KernelPca { approximation, center, ..KernelPca::new(rbf().with_rank(3)) }
+    KernelPca { approximation, center, ..KernelPca::new(rbf()).with_rank(3) }
 }
 
 #[test]
@@ -470,7 +472,7 @@ fn components_in_the_span_of_the_landmarks_are_those_of_lla() {
 #[test]
 fn what_cannot_be_is_refused() {
     let data = classes(30);
-    let message = |svd: KernelSvd, approximation: Approximation, penalty: f64| {
+    let message = |svd: Gram, approximation: Approximation, penalty: f64| {
         let machine = KernelRidge::new(svd).with_penalty(penalty).with_approximation(approximation);
         machine.fit(data.clone(), &run()).err().unwrap().to_string()
     };
@@ -478,7 +480,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(message(rbf(), lla(31), 1.0), "`landmarks` is 31 but must be between 1 and the number of samples, 30");
     assert!(message(rbf(), lla(0), 1.0).contains("`landmarks` is 0"));
     assert!(message(rbf(), lla(5), 0.0).contains("`penalty` is 0"));
-    assert!(message(KernelSvd::new("sne"), lla(5), 1.0).contains("symmetric and positive"));
+    assert!(message(Gram::new("sne"), lla(5), 1.0).contains("symmetric and positive"));
     let own = Approximation { own: Some(OwnLandmarks::Rows(vec![3, 30])), ..lla(5) };
     assert_eq!(message(rbf(), own, 1.0), "`landmark-ids` is 30 but must be below 30, the number of samples");
     let double = NystromBasis { method: NystromMethod::Double, truncate: None };

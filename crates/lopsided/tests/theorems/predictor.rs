@@ -1,5 +1,6 @@
 //! Prediction from kernel SVD features.
 
+use lopsided::base::settings::{Settings, Value};
 use lopsided::data::synth::{self, CyclicGraph};
 use lopsided::estimators::{Estimator, Model, Plan, Point, SvdPredictor, SvdPredictorModel, load_model};
 use lopsided::evaluation::Search;
@@ -9,7 +10,7 @@ use lopsided::{Dataset, GraphRule, KernelSvd, Result, Run, Samples, Scalar, Targ
 struct Plain(SvdPredictor);
 
 impl Estimator<f64> for Plain {
-    fn with(&self, point: &[(String, String)]) -> Result<Box<dyn Estimator<f64>>> {
+    fn with(&self, point: &Settings) -> Result<Box<dyn Estimator<f64>>> {
         self.0.with(point)
     }
 
@@ -50,9 +51,9 @@ fn values() -> Dataset<f64> {
 }
 
 fn points(grid: &[(&str, &[&str])]) -> Vec<Point> {
-    let mut out = vec![Point::new()];
+    let mut out = vec![Point::default()];
     for (name, values) in grid {
-        let with = |point: &Point, value: &str| [point.clone(), vec![(name.to_string(), value.to_string())]].concat();
+        let with = |point: &Point, value: &str| point.clone().with(name, Value::of_word(value));
         out = out.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect();
     }
     out
@@ -159,18 +160,18 @@ fn single_precision_predicts_like_double() {
 #[test]
 fn settings_are_checked() {
     let set = |name: &str, value: &str| {
-        let point = [(name.to_string(), value.to_string())];
+        let point = Settings::default().with(name, Value::of_word(value));
         Estimator::<f64>::with(&predictor("rbf"), &point).err().map(|e| e.to_string()).unwrap_or_default()
     };
     assert_eq!(set("penalty", "0"), "`penalty` is 0 but must be a number above 0");
     assert_eq!(set("rank", "0"), "`rank` is 0 but must be a whole number of at least 1");
     assert!(
         set("gama", "1").ends_with(
-            "known: gamma, gamma-factor, degree, coef0, epsilon, beta, alpha, decay, rank, scaling, penalty"
+            "known: gamma, gamma-factor, coef0, degree, epsilon, beta, alpha, decay, rank, scaling, penalty"
         )
     );
     assert!(set("scaling", "half").contains("known: none, sqrt, full"));
-    let factor = [("gamma-factor".to_string(), "2".to_string())];
+    let factor = Settings::default().with("gamma-factor", 2);
     assert!(Estimator::<f64>::with(&predictor("linear"), &factor).is_err());
     let mut one = table::<f64>();
     one.y = Some(classes(&[0; 45], |_| true));

@@ -1,11 +1,12 @@
 //! The support vector machine against a projected gradient method, and its optimality conditions.
 
+use lopsided::base::settings::Settings;
 use lopsided::data::synth;
 use lopsided::estimators::{Estimator, Model, Svm, Symmetrize};
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{DenseOperator, KernelMatrix};
 use lopsided::solvers::svm::{CSvm, MultiClass, Part, RowCache, SvmSolution};
-use lopsided::{Dataset, Error, KernelSvd, Mat, Run, Samples, Target};
+use lopsided::{Dataset, Error, Mat, Run, Samples, Target};
 use proptest::prelude::*;
 
 /// A positive definite matrix of size one.
@@ -217,7 +218,7 @@ fn the_function_in_coefficients_of_k_is_that_of_the_symmetrised_kernel() {
         Symmetrize::Rows => &k * k.transpose(),
     };
     for kind in [Symmetrize::Average, Symmetrize::Columns, Symmetrize::Rows] {
-        let model = Svm::new(KernelSvd::new("precomputed"), kind).fit(data.clone(), &Run::default()).unwrap();
+        let model = Svm::new("precomputed").with_symmetrize(kind).fit(data.clone(), &Run::default()).unwrap();
         let decision = model.decision(&data, &Run::default()).unwrap();
         for class in 0..3u32 {
             let y: Vec<f64> = codes.iter().map(|c| if *c == Some(class) { 1.0 } else { -1.0 }).collect();
@@ -235,7 +236,7 @@ fn the_function_in_coefficients_of_k_is_that_of_the_symmetrised_kernel() {
 #[test]
 fn values_are_refused() {
     let data = Dataset { y: Some(Target::Values(vec![0.5; 40])), ..data(40).0 };
-    let error = Svm::new(KernelSvd::new("precomputed"), Symmetrize::Average).fit(data, &Run::default()).err().unwrap();
+    let error = Svm::new("precomputed").fit(data, &Run::default()).err().unwrap();
     assert!(error.to_string().contains("classes for `svm`"), "{error}");
 }
 
@@ -262,13 +263,11 @@ proptest! {
 fn penalties_validated_together_score_as_alone() {
     let (data, _) = data(60);
     let folds: Vec<Vec<usize>> = (0..3).map(|f| (0..60).filter(|i| i % 3 == f).collect()).collect();
-    let points: Vec<Vec<(String, String)>> =
-        ["0.1", "1", "10"].iter().map(|c| vec![("penalty".to_string(), (*c).to_string())]).collect();
+    let points: Vec<Settings> = [0.1, 1.0, 10.0].iter().map(|c| Settings::default().with("penalty", *c)).collect();
     for way in [MultiClass::OneVsOne, MultiClass::OneVsRest] {
-        let machine = Svm::new(KernelSvd::new("precomputed").with_tol(1e-9), Symmetrize::Average).with_multi_class(way);
-        let validate = |points: &[Vec<(String, String)>]| {
-            Estimator::<f64>::validate(&machine, &data, points, &folds, &Run::default()).unwrap()
-        };
+        let machine = Svm::new("precomputed").with_tol(1e-9).with_multi_class(way);
+        let validate =
+            |points: &[Settings]| Estimator::<f64>::validate(&machine, &data, points, &folds, &Run::default()).unwrap();
         let alone: Vec<Vec<f64>> = points.iter().flat_map(|point| validate(std::slice::from_ref(point))).collect();
         assert_eq!(validate(&points), alone, "{way}");
     }

@@ -1,11 +1,11 @@
 //! `embed --compat learned`.
 
 use crate::args::EmbedArgs;
-use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
-use lopsided::estimators::{LearningStep, Loss};
-use lopsided::{Compat, Compatibility, Dataset, Error, KernelSvd, KernelSvdModel, LearnedCompat, Run, Scalar};
+use lopsided::base::settings::Settings;
+use lopsided::estimators::{LearningStep, Loss, recipe};
+use lopsided::{Compat, Compatibility, Dataset, Error, KernelSvdModel, LearnedCompat, Run, Scalar};
 use serde::Serialize;
 
 /// How a compatibility matrix was learned. The fields are those of `--json`.
@@ -29,12 +29,10 @@ impl Learning {
     }
 }
 
-/// The learner of the options; `None` for another compatibility matrix.
-pub(super) fn learner(args: &EmbedArgs, machine: &KernelSvd) -> lopsided::Result<Option<LearnedCompat>> {
-    let Compatibility { kind, width } = estimator::compat(&args.compat, Compat::None)?;
-    if kind == Compat::Learned {
-        let start = Compatibility { kind: Compat::Pca, width };
-        return Ok(Some(LearnedCompat { start, ..args.learning.learner(machine.clone()) }));
+/// Where learning starts; `None` for another compatibility matrix.
+pub(super) fn start(args: &EmbedArgs, given: &Settings) -> lopsided::Result<Option<Compatibility>> {
+    if let Some(Compatibility { kind: Compat::Learned, width }) = recipe::take_compat(&mut given.clone())? {
+        return Ok(Some(Compatibility { kind: Compat::Pca, width }));
     }
     let whole = |value: Option<usize>| value.map(|v| v.to_string());
     let given = [

@@ -13,7 +13,8 @@ use crate::{estimator, output};
 use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::io::write_matrix;
-use lopsided::{Compat, Dataset, KernelSvd, KernelSvdModel, Scalar, Side};
+use lopsided::estimators::recipe::{self, Usual};
+use lopsided::{Compat, KernelSvd, KernelSvdModel, LearnedCompat, Scalar, Side};
 use std::path::{Path, PathBuf};
 use summary::{DryRun, Summary};
 
@@ -26,23 +27,29 @@ pub(crate) fn run(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
-    let estimator = estimator::from_args::<T>(&args.kernel, &args.solver, context)?;
+    let mut given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
+    if args.stream && given.value("compat").is_none() {
+        given = given.with("compat", "random");
+    }
+    let compat = recipe::take_compat(&mut given.clone())?.map_or(Compat::None, |compat| compat.kind);
+    let estimator = estimator::checked::<T>(&given, &Usual::EMBEDDING, false)?;
     if args.stream {
-        return streamed::embed::<T>(&estimator, args, context);
+        return streamed::embed::<T>(&estimator, &given, args, context);
     }
     if !args.dry_run {
         check_outputs(&args.outputs)?;
     }
     context.line.stage("reading");
-    let Loaded { data, notes } = input::load::<T>(args, &context.run)?;
+    let learning = learned::start(args, &given)?;
+    let Loaded { data, notes } = input::load::<T>(args, &mut given, &context.run)?;
     context.line.stage("planning");
-    let estimator = KernelSvd { rank: estimator::rank(&args.solver, size(&estimator, &data, args)), ..estimator };
-    let learner = learned::learner(args, &estimator)?;
+    let estimator = recipe::embedding(given, &data, compat == Compat::Learned)?;
+    let learner = learning.map(|start| LearnedCompat { start, ..args.learning.learner(estimator.clone()) });
     let start = learner.as_ref().map(|learner| learner.start(&data.x, &context.run)).transpose()?;
     let plan = estimator.plan(start.as_ref().unwrap_or(&data), &context.run)?;
     drop(start);
     if args.dry_run {
-        DryRun::of::<T>(&estimator, &plan, &notes, context).show(context)?;
+        DryRun::of::<T>(estimator.rank, &plan, &notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
     context.line.stage("preparing products with G");
@@ -74,13 +81,6 @@ fn finish<T: Scalar>(
     summary.finish(context);
     summary.show(context)?;
     Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
-}
-
-/// Rows and columns of G.
-fn size<T: Scalar>(estimator: &KernelSvd, data: &Dataset<T>, args: &EmbedArgs) -> (usize, usize) {
-    let learned = args.compat.compat == Some(Compat::Learned);
-    let given = estimator.kernel.name == "precomputed";
-    (data.x.count(), if given || learned { data.x.width() } else { data.cols().count() })
 }
 
 fn check_outputs(args: &OutputArgs) -> lopsided::Result<()> {

@@ -4,47 +4,53 @@ use super::summary::Summary;
 use super::{Outcome, check_outputs};
 use crate::args::EmbedArgs;
 use crate::context::Context;
-use crate::estimator;
 use anyhow::Result;
+use lopsided::base::settings::Settings;
 use lopsided::data::io::{Format, TargetColumn, is_svmlight, stream_svmlight, write_matrix};
 use lopsided::estimators::{StreamedKernelSvd, StreamedModel};
 use lopsided::operator::available_memory;
-use lopsided::{Compat, Error, Features, KernelSvd, Scalar, Side};
+use lopsided::{Compat, Error, Features, KernelSvd, Scalar, Scaling, Side};
 use std::path::PathBuf;
 
 /// Embeds the rows and columns of an svmlight file out of core.
-pub(super) fn embed<T: Scalar>(estimator: &KernelSvd, args: &EmbedArgs, context: &Context) -> Result<Outcome> {
-    refuse(args)?;
+pub(super) fn embed<T: Scalar>(
+    estimator: &KernelSvd,
+    given: &Settings,
+    args: &EmbedArgs,
+    context: &Context,
+) -> Result<Outcome> {
+    refuse(args, given)?;
     check_outputs(&args.outputs)?;
     let run = &context.run;
     let rows = stream_svmlight::<T>(&args.input, &TargetColumn::None, &run.watch)?.rows;
-    let rank = estimator::rank(&args.solver, (rows.nrows(), rows.ncols()));
-    let machine = StreamedKernelSvd { rank, ..machine(estimator, args, context) };
+    let most = if given.value("rank").is_some() { usize::MAX } else { rows.nrows().min(rows.ncols()) };
+    let machine = StreamedKernelSvd { rank: estimator.rank.min(most), ..machine(estimator, given, context)? };
     check_memory::<T>(&machine, (rows.nrows(), rows.ncols()), context)?;
     let sketch = machine.sketch(&rows, run)?;
     let model = machine.fit(&rows, &sketch, run)?;
     run.watch.check()?;
     context.line.stage("writing");
     let mut summary = Summary::of_streamed(&model, estimator.scaling, sketch.width(), rows.passes());
-    summary.files = write(model, args)?;
+    summary.files = write(model, estimator.scaling, args)?;
     summary.finish(context);
     summary.show(context)?;
     Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
 }
 
-fn machine(estimator: &KernelSvd, args: &EmbedArgs, context: &Context) -> StreamedKernelSvd {
+fn machine(estimator: &KernelSvd, given: &Settings, context: &Context) -> lopsided::Result<StreamedKernelSvd> {
+    let count = |name| given.value(name).map(|_| given.count(name, 1).map(|n| n as usize)).transpose();
     let default = StreamedKernelSvd::new(&estimator.kernel.name);
-    StreamedKernelSvd {
+    Ok(StreamedKernelSvd {
         kernel: estimator.kernel.clone(),
         gamma: estimator.gamma,
         gamma_factor: estimator.gamma_factor,
         rank: estimator.rank,
-        rows_sample: args.solver.rows_sample.map(|count| count as usize),
-        cols_sample: args.solver.cols_sample.map(|count| count as usize),
-        width: args.compat.compat_width,
+        rows_sample: count("rows-sample")?,
+        cols_sample: count("cols-sample")?,
+        width: count("compat-width")?,
         block_bytes: context.global.memory.map_or(default.block_bytes, |most| default.block_bytes.min(most / 2)),
-        tol: args.solver.tol.unwrap_or(default.tol),
-    }
+        tol: given.number("tol", default.tol)?,
+    })
 }
 
 /// Refuses what would not fit before it is allocated.
@@ -63,7 +69,7 @@ fn check_memory<T: Scalar>(
 }
 
 /// Says so where an option has no meaning out of core.
-fn refuse(args: &EmbedArgs) -> lopsided::Result<()> {
+fn refuse(args: &EmbedArgs, given: &Settings) -> lopsided::Result<()> {
     let left_out = "left out with --stream";
     if args.outputs.model.is_some() {
         return Err(Error::param("model", "given", format!("{left_out}: a model would have to hold all columns")));
@@ -73,9 +79,9 @@ fn refuse(args: &EmbedArgs) -> lopsided::Result<()> {
         ("report", args.outputs.report.is_some()),
         ("labels", args.graph.labels.is_some()),
         ("nodes", args.graph.nodes.is_some()),
-        ("center", args.kernel.center),
-        ("polish", args.solver.polish),
-        ("block", args.solver.block.is_some()),
+        ("center", given.flag("center", false)?),
+        ("polish", given.flag("polish", false)?),
+        ("block", given.value("block").is_some()),
         ("dry-run", args.dry_run),
     ];
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
@@ -85,8 +91,9 @@ fn refuse(args: &EmbedArgs) -> lopsided::Result<()> {
         Some(format) => format == Format::SvmLight,
         None => is_svmlight(&args.input),
     };
-    let sampler = args.solver.sampler.as_deref().unwrap_or("uniform");
-    match (args.compat.compat.unwrap_or(Compat::Random), args.solver.solver.as_str()) {
+    let word = |name: &str, usual: &str| given.value(name).map_or_else(|| usual.into(), ToString::to_string);
+    let (sampler, solver): (String, String) = (word("sampler", "uniform"), word("solver", "auto"));
+    match (given.word("compat")?.unwrap_or(Compat::Random), solver.as_str()) {
         _ if !named => Err(Error::param("stream", args.input.display(), "an svmlight file (.svm, .libsvm, .svmlight)")),
         (Compat::Random, "auto" | "nystrom") if sampler == "uniform" => Ok(()),
         (Compat::Random, "auto" | "nystrom") => Err(Error::param("sampler", sampler, "uniform with --stream")),
@@ -95,8 +102,8 @@ fn refuse(args: &EmbedArgs) -> lopsided::Result<()> {
     }
 }
 
-fn write<T: Scalar>(model: StreamedModel<T>, args: &EmbedArgs) -> lopsided::Result<Vec<PathBuf>> {
-    let features = Features::two_sided(model.svd, args.solver.scaling);
+fn write<T: Scalar>(model: StreamedModel<T>, scaling: Scaling, args: &EmbedArgs) -> lopsided::Result<Vec<PathBuf>> {
+    let features = Features::two_sided(model.svd, scaling);
     for (side, path) in [(Side::Row, &args.outputs.rows_out), (Side::Col, &args.outputs.cols_out)] {
         let Some(path) = path else { continue };
         let values = features.scaled(side, features.scaling.power());

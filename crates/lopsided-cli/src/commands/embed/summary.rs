@@ -6,7 +6,7 @@ use crate::{memory, talk};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Plan, StreamedModel};
 use lopsided::report::text;
-use lopsided::{KernelSvd, KernelSvdModel, Result, Scalar, Scaling};
+use lopsided::{KernelSvdModel, Result, Scalar, Scaling};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -186,17 +186,12 @@ pub(in crate::commands) struct DryRun {
 
 impl DryRun {
     /// The plan in words.
-    pub(in crate::commands) fn of<T: Scalar>(
-        estimator: &KernelSvd,
-        plan: &Plan,
-        notes: &[String],
-        context: &Context,
-    ) -> Self {
+    pub(in crate::commands) fn of<T: Scalar>(rank: usize, plan: &Plan, notes: &[String], context: &Context) -> Self {
         DryRun {
             only_planned: true,
             n: plan.size.0,
             m: plan.size.1,
-            rank: estimator.rank,
+            rank,
             kernel: plan.kernel.name.clone(),
             gamma: plan.kernel.params.get("gamma"),
             operator: plan.operator.kind.to_string(),

@@ -6,12 +6,13 @@ use crate::commands::Outcome;
 use crate::commands::embed::summary::DryRun;
 use crate::commands::fit::summary::word;
 use crate::context::Context;
-use crate::{estimator, input, memory, output, talk};
+use crate::{input, memory, output, talk};
 use anyhow::Result;
 use lopsided::base::error::bytes;
+use lopsided::base::settings::Settings;
 use lopsided::data::io::{Input, read};
-use lopsided::estimators::{Approximation, KernelPca, MachineErrors};
-use lopsided::kernel::Gamma;
+use lopsided::estimators::MachineErrors;
+use lopsided::estimators::recipe::{self, GRAPH_SETTINGS, Usual};
 use lopsided::report::text;
 use lopsided::solvers::svd::SolveReport;
 use lopsided::{Dataset, Error, Scalar};
@@ -19,9 +20,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// Components unless a number is given.
-const RANK: usize = 16;
 
 /// A finished fit. The fields are those of `--json`.
 #[derive(Serialize)]
@@ -42,9 +40,11 @@ struct Summary {
 }
 
 /// Fits the components of all rows.
-pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
-    refuse(args)?;
-    let mut svd = estimator::of_machine::<T>(&args.kernel, context)?;
+pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
+    refuse(args, &given)?;
+    recipe::take_compat(&mut given)?;
+    given.take_all(&GRAPH_SETTINGS);
+    recipe::take_svd::<T>(&mut given.clone(), &Usual::COMPONENTS, true, usize::MAX)?;
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");
     let Input::Table(table) = read::<T>(&args.input, &input::options(&args.read))? else {
@@ -52,18 +52,10 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
     };
     table.samples.check_finite(&args.input.display().to_string())?;
     let data = Dataset::new(table.samples);
-    if args.kernel.gamma.is_none() {
-        svd.gamma = Gamma::Median;
-    }
-    svd.rank = args.solver.rank.unwrap_or(RANK.min(data.x.count()));
-    let mut approximation = Approximation::default();
-    for (name, value) in landmarks::given(args, &data)? {
-        approximation.set(&name, &value)?;
-    }
-    let machine = KernelPca { svd, approximation, center: !args.kernel.no_center };
+    let machine = recipe::components(landmarks::given(given, args, &data)?, &data)?;
     if args.dry_run {
         let plan = machine.plan(&data, &context.run).map_err(with_hint)?;
-        DryRun::of::<T>(&machine.svd, &plan, &table.notes, context).show(context)?;
+        DryRun::of::<T>(machine.rank, &plan, &table.notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
     context.line.stage("fitting");
@@ -96,14 +88,14 @@ pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcom
 }
 
 /// Says so where an option has no meaning without targets.
-fn refuse(args: &FitArgs) -> lopsided::Result<()> {
+fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
     let meaningless = [
         ("cv", args.cv.is_some()),
-        ("penalty", args.penalty.is_some()),
+        ("penalty", given.value("penalty").is_some()),
         ("labels", args.graph.labels.is_some()),
         ("train-ids", args.train_ids.is_some()),
         ("cols", args.cols.is_some()),
-        ("weights", args.machine.weights.is_some()),
+        ("weights", args.weights.is_some()),
         ("stream", args.landmarks.stream),
     ];
     match meaningless.iter().find(|(_, given)| *given) {

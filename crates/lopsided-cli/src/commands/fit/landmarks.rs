@@ -4,6 +4,7 @@ use crate::args::FitArgs;
 use crate::context::Context;
 use crate::labelled;
 use anyhow::Result;
+use lopsided::base::settings::{Settings, Value};
 use lopsided::data::io::{self, Input, ReadOptions, TargetColumn};
 use lopsided::estimators::{Estimator, MachineErrors, estimators};
 use lopsided::{Dataset, Error, Scalar};
@@ -28,32 +29,24 @@ pub(super) fn refuse(args: &FitArgs) -> lopsided::Result<()> {
     Err(Error::param(name, "given", format!("left out for `{}`: {whose}", args.estimator)))
 }
 
-/// The settings of approach and landmarks that were given.
-pub(super) fn given<T: Scalar>(args: &FitArgs, data: &Dataset<T>) -> Result<Vec<(String, String)>> {
-    let mut given: Vec<(String, String)> = args.landmarks.given().collect();
-    if of(args) || args.estimator == "kpca" {
-        given.extend(args.solver.sampler.iter().map(|name| ("sampler".to_string(), name.clone())));
-    }
+/// The settings with landmarks of the user's own from files.
+pub(super) fn given<T: Scalar>(given: Settings, args: &FitArgs, data: &Dataset<T>) -> Result<Settings> {
     if let Some(path) = &args.landmarks.landmark_ids {
-        let rows: Vec<String> = labelled::positions(path, data)?.iter().map(ToString::to_string).collect();
-        given.push(("landmark-rows".into(), rows.join(",")));
+        let rows = labelled::positions(path, data)?.into_iter().map(|row| row as f64).collect();
+        return Ok(given.with("landmark-rows", Value::Numbers(rows)));
     }
-    if let Some(path) = &args.landmarks.landmark_points {
-        given.push(("landmark-points".into(), points(path)?));
-    }
-    Ok(given)
+    let Some(path) = &args.landmarks.landmark_points else { return Ok(given) };
+    Ok(given.with("landmark-points", points(path)?))
 }
 
-/// The rows of a file as the setting `landmark-points` wants them.
-fn points(path: &Path) -> lopsided::Result<String> {
+fn points(path: &Path) -> lopsided::Result<Value> {
     let options = ReadOptions { target: TargetColumn::None, ..ReadOptions::default() };
     let Input::Table(table) = io::read::<f64>(path, &options)? else {
         return Err(Error::parse(path.display().to_string(), "is a graph, but landmarks are rows of numbers"));
     };
     table.samples.check_finite("the landmarks")?;
     let rows = table.samples.into_dense();
-    let row = |i: usize| rows.row(i).iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    Ok((0..rows.nrows()).map(row).collect::<Vec<_>>().join(";"))
+    Ok(Value::Rows((0..rows.nrows()).map(|i| rows.row(i).iter().copied().collect()).collect()))
 }
 
 /// Distances from the exact machine.

@@ -5,37 +5,34 @@ use crate::args::FitArgs;
 use crate::commands::Outcome;
 use crate::context::Context;
 use crate::labelled::as_asked;
-use crate::{estimator, input, output};
+use crate::{input, output};
 use anyhow::Result;
+use lopsided::base::settings::Settings;
 use lopsided::data::io::classes_of;
 use lopsided::data::io::{StreamedTable, TargetColumn, is_npy, is_svmlight, stream_npy, stream_svmlight};
-use lopsided::estimators::{Model, Penalty, StreamedRidge};
-use lopsided::kernel::Gamma;
+use lopsided::estimators::recipe::{self, Usual};
+use lopsided::estimators::{Gram, Model, StreamedRidge};
 use lopsided::operator::available_memory;
 use lopsided::{Error, Run, Samples, Scalar, Target};
 use std::path::Path;
 
 /// Fits ridge regression out of core.
-pub(super) fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
-    refuse(args)?;
+pub(super) fn fit<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
+    refuse(args, given)?;
     args.model.as_deref().map_or(Ok(()), output::check)?;
-    let svd = estimator::of_machine::<T>(&args.kernel, context)?;
-    direct(&args.solver.solver)?;
-    let mut machine = StreamedRidge { kernel: svd.kernel, gamma_factor: svd.gamma_factor, ..StreamedRidge::new("rbf") };
-    machine.gamma = if args.kernel.gamma.is_none() { Gamma::Median } else { svd.gamma };
-    machine.penalty = match args.penalty {
-        Some(Penalty::Fixed(penalty)) => penalty,
-        Some(Penalty::Auto) => return Err(Error::param("penalty", "auto", "a number above 0").into()),
-        None => machine.penalty,
-    };
+    let solver = given.value("solver").map_or_else(|| "auto".into(), ToString::to_string);
+    let direct = direct(&solver)?;
+    let gram = recipe::take_gram(&mut given.clone(), &Usual::learning("krr", given, false))?;
+    let Gram { kernel, gamma, gamma_factor, .. } = gram;
+    let mut machine = StreamedRidge { kernel, gamma, gamma_factor, direct, ..StreamedRidge::new("rbf") };
+    machine.penalty = given.positive("penalty", Some(machine.penalty))?;
     let StreamedTable { rows, target } = open::<T>(args, &context.run)?;
     let Some(target) = target else {
         let error = Error::parse(args.input.display().to_string(), "has no classes or values to learn");
         return Err(crate::failure::hinted(error, "give them with --labels FILE, `id,label` or a .npy vector"));
     };
     let target = as_asked(target, args.task)?;
-    machine.landmarks = landmarks(args, target.known().len())?;
-    machine.direct = direct(&args.solver.solver)?;
+    machine.landmarks = landmarks(given, target.known().len())?;
     let classes = if let Target::Classes { names, .. } = &target { names.len() } else { 1 };
     check_memory::<T>(&machine, (rows.nrows(), classes, rows.ncols()), context)?;
     let model = machine.fit(&rows, &target, &context.run)?;
@@ -61,11 +58,11 @@ fn direct(solver: &str) -> lopsided::Result<Option<bool>> {
     }
 }
 
-fn landmarks(args: &FitArgs, known: usize) -> lopsided::Result<usize> {
-    let Some(text) = &args.landmarks.landmarks else { return Ok(1000.min(known)) };
+fn landmarks(given: &Settings, known: usize) -> lopsided::Result<usize> {
+    let Some(value) = given.value("landmarks") else { return Ok(1000.min(known)) };
     let allowed = || format!("between 1 and the number of samples, {known}");
-    let count = text.parse::<usize>().ok().filter(|m| (1..=known).contains(m));
-    count.ok_or_else(|| Error::param("landmarks", text, allowed()))
+    let count = given.count("landmarks", 1).ok().map(|count| count as usize).filter(|m| (1..=known).contains(m));
+    count.ok_or_else(|| Error::param("landmarks", value, allowed()))
 }
 
 /// The rows, and their targets where there are any.
@@ -108,14 +105,14 @@ fn check_memory<T: Scalar>(
 }
 
 /// Says so where an option has no meaning out of core.
-fn refuse(args: &FitArgs) -> lopsided::Result<()> {
+fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
     let meaningless = [
         ("cv", args.cv.is_some()),
         ("cols", args.cols.is_some()),
         ("train-ids", args.train_ids.is_some()),
         ("landmark-ids", args.landmarks.landmark_ids.is_some()),
         ("landmark-points", args.landmarks.landmark_points.is_some()),
-        ("weights", args.machine.weights.is_some()),
+        ("weights", args.weights.is_some()),
         ("errors", args.landmarks.errors),
         ("dry-run", args.dry_run),
     ];
@@ -123,13 +120,10 @@ fn refuse(args: &FitArgs) -> lopsided::Result<()> {
         return Err(Error::param(name, "given", "left out with --stream"));
     }
     let only = [("approach", "ncr"), ("nystrom", "standard"), ("sampler", "uniform")];
-    let sampler = args.solver.sampler.iter().map(|name| ("sampler".to_string(), name.clone()));
-    for (name, value) in args.landmarks.given().chain(sampler).filter(|(name, _)| name != "landmarks") {
-        match only.iter().find(|(known, _)| *known == name) {
-            Some((_, allowed)) if value == *allowed => {}
-            Some((_, allowed)) => return Err(Error::param(&name, value, format!("{allowed} with --stream"))),
-            None => return Err(Error::param(&name, value, "left out with --stream")),
+    for (name, allowed) in only {
+        if let Some(value) = given.value(name).filter(|value| value.to_string() != allowed) {
+            return Err(Error::param(name, value, format!("{allowed} with --stream")));
         }
     }
-    Ok(())
+    given.value("truncate").map_or(Ok(()), |value| Err(Error::param("truncate", value, "left out with --stream")))
 }

@@ -458,7 +458,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "ask-ls",
         about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
         settings: &[&SETTINGS],
-        build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.svd) }),
+        build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
     }
 }
@@ -470,7 +470,7 @@ pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
         settings: &[&SETTINGS],
         build: |recipe: Recipe| {
-            Box::new(AskLs { route: recipe.route(), ..AskLs::symmetric(recipe.svd, Symmetrize::Average) })
+            Box::new(AskLs { route: recipe.route(), ..AskLs::symmetric(recipe.gram(), Symmetrize::Average) })
         },
         load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
     }

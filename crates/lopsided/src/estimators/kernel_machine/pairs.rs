@@ -4,7 +4,7 @@ use super::svm::{Svm, SvmKind};
 use super::{Error, Learned, Mat, MatRef, Operator, Output, Result, Run, Space, Task};
 use crate::base::linalg;
 use crate::data::samples::SamplesRef;
-use crate::operator::{Access, DenseOperator, ProductOperator, available_memory, materialize};
+use crate::operator::{Access, DenseOperator, ProductOperator, materialize};
 use crate::solvers::linear_machine::{LearnedPlane, LinearSvm};
 use crate::solvers::svm::{self, CSvm, Classes, Machine, NuSvm, Pair, RowCache};
 

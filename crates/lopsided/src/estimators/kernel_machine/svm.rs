@@ -224,7 +224,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "svm",
         about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)",
         settings: &SETTINGS,
-        build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.svd) }),
+        build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }
 }
@@ -235,7 +235,9 @@ pub(in crate::estimators) fn nu_entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "nu-svm",
         about: "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors",
         settings: &NU_SETTINGS,
-        build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.svd) }.with_kind(SvmKind::Nu(NU))),
+        build: |recipe: Recipe| {
+            Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }.with_kind(SvmKind::Nu(NU)))
+        },
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }
 }

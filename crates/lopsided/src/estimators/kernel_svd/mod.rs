@@ -179,7 +179,7 @@ impl KernelSvd {
 
     /// What makes G of the data.
     fn gram(&self) -> Gram {
-        self.clone().into()
+        Gram::of(self)
     }
 
     fn matrix<'a, T: Scalar>(

@@ -9,7 +9,7 @@ use crate::data::dataset::Dataset;
 use crate::data::samples::{Csr, Samples, SamplesRef};
 use crate::estimators::gram::Gram;
 use crate::kernel::KernelSpec;
-use crate::operator::{Built, KernelMatrix, OperatorChoice, Widened, available_memory};
+use crate::operator::{Built, KernelMatrix, OperatorChoice, Widened};
 use crate::solvers::landmarks::{self, Landmarks};
 use crate::solvers::lowrank::{Anchors, KernelFunctions, LandmarkKernel, check_symmetric};
 use faer::Mat;

@@ -293,7 +293,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: NAME,
         about: "kernel ridge regression with a symmetric kernel, exact or by landmarks (--approach lla, gsa, ncr)",
         settings: &SETTINGS,
-        build: |recipe: Recipe| Box::new(KernelRidge::new(recipe.svd)),
+        build: |recipe: Recipe| Box::new(KernelRidge::new(recipe.gram())),
         load: |archive| Ok(Box::new(KernelRidgeModel::<T>::from_archive(archive)?)),
     }
 }

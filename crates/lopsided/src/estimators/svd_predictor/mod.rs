@@ -148,7 +148,7 @@ impl SvdPredictor {
     /// The same with some settings changed.
     fn at(&self, given: &Settings) -> Result<Self> {
         given.refuse_unknown(&[&gram::settings(), &SETTINGS])?;
-        let Gram { kernel, gamma, gamma_factor, .. } = Gram::from(self.svd.clone()).with(given)?;
+        let Gram { kernel, gamma, gamma_factor, .. } = Gram::of(&self.svd).with(given)?;
         let rank =
             given.value("rank").map_or(Ok(self.svd.rank), |_| given.count("rank", 1).map(|rank| rank as usize))?;
         let scaling = given.word("scaling")?.unwrap_or(self.svd.scaling);
