@@ -17,7 +17,7 @@ help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 
 demo: build ## build the program and run its built-in example
-	$(TARGET_DIR)/release/lopsided demo $(ARGS)
+	$(TARGET_DIR)/debug/lopsided demo $(ARGS)
 
 test: tools fmt clippy unit python oracle-quick doc ## formatting, lints, all tests, documentation; what CI runs
 
@@ -52,9 +52,9 @@ tools:
 	need "$(firstword $(PYTHON))" "install Python 3 with your system's package manager."; \
 	if [ $$missing = 1 ]; then exit 2; fi
 
-# The whole workspace at once: the same features, hence the same artefacts, for every verb that needs a release build.
+# The program alone, of the whole workspace: the same features and profile, hence the same artefacts, as the tests.
 build: tools
-	$(CARGO) build --release --locked --workspace
+	$(CARGO) build --locked --workspace --bin lopsided
 
 fmt: tools
 	@if $(CARGO) fmt --version >/dev/null 2>&1; then \

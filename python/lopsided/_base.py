@@ -104,6 +104,16 @@ class Estimator(Parameters, Tags, Callbacks):
             )
         return self._model
 
+    def get_recipe(self) -> dict[str, Any]:
+        """Settings of the fitted model by their names in the core: what `lopsided fit --recipe` takes.
+
+        Returns
+        -------
+        recipe : dict
+            Those found from the data are among them.
+        """
+        return json.loads(self._fitted().recipe())
+
     def save(self, path: Any) -> None:
         """Write the model file that the program `lopsided` and the Rust library read.
 

@@ -8,6 +8,7 @@ use crate::fit;
 use crate::fitted::{Array, Fitted};
 use crate::run::run;
 use lopsided::data::archive::Archive;
+use lopsided::estimators::recipe;
 use lopsided::{Result, Run, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;
@@ -128,6 +129,12 @@ impl Model {
     /// Writes the model file that the command line reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         either!(self, fitted => py.detach(|| fitted.archive().save(&path)).map_err(exception))
+    }
+
+    /// The settings that would make it again, as JSON.
+    fn recipe(&self, py: Python<'_>) -> PyResult<String> {
+        let found = either!(self, fitted => py.detach(|| recipe::of_archive(&fitted.archive())));
+        found.map(|settings| serde_json::json!(settings).to_string()).map_err(exception)
     }
 
     /// The bytes of the model file.

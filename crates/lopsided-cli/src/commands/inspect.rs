@@ -7,7 +7,7 @@ use crate::talk;
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::archive::Archive;
-use lopsided::estimators::{FitReport, Head, KernelPcaModel, load_model};
+use lopsided::estimators::{FitReport, Head, KernelPcaModel, load_model, recipe};
 use lopsided::online::{Account, LearnerSpec};
 use lopsided::report::text;
 use lopsided::{Error, KernelSvdModel, Scaling};
@@ -65,6 +65,11 @@ struct HeadContents {
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
     let archive = Archive::load(&args.model)?;
     let size = args.model.metadata().map_err(|e| Error::io(&args.model, e))?.len();
+    if args.recipe {
+        let recipe = serde_json::to_string_pretty(&recipe::of_archive(&archive)?)?;
+        talk::print(&(recipe + "\n"))?;
+        return Ok(Outcome::Done);
+    }
     match archive.field::<String>("estimator")?.as_str() {
         "kernel-svd" => {}
         "kpca" => return components(&archive, size, context),

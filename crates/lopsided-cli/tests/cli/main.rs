@@ -15,6 +15,7 @@ mod machines;
 mod online;
 mod other_commands;
 mod real_data;
+mod recipe;
 mod reproduce;
 mod stream;
 mod svm;

@@ -5,16 +5,21 @@
 //! itself, which refuses what it does not know.
 
 use super::compat::{Compat, Compatibility};
-use super::{Approximation, Biclustering, Estimator, EstimatorEntry, Gram, KernelPca, KernelSvd, Recipe, estimators};
+use super::{
+    Approximation, Biclustering, Estimator, EstimatorEntry, FitReport, Gram, KernelPca, KernelSvd, KernelSvdModel,
+    Recipe, estimators,
+};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::registry;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
+use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{Graph, GraphRule, Links};
 use crate::kernel::{Gamma, KernelSpec, kernels};
 use crate::solvers::svd;
+use std::collections::BTreeMap;
 
 /// Settings of every kernel SVD besides those of its kernel and of its solver.
 pub const SVD_SETTINGS: [Setting; 7] = [
@@ -333,3 +338,41 @@ pub const BICLUSTER_SETTINGS: [Setting; 5] = [
     Setting::new("unit-features", "scales features to unit length before clustering", "true or false", "false"),
     Setting::new("restarts", "starts of k-means; the best one counts", "a whole number of at least 1", "10"),
 ];
+
+/// The settings a model was made with, those found from the data among them: what would make it again.
+///
+/// # Errors
+/// [`Error::Archive`] for a file that holds no model of an estimator.
+pub fn of_archive(archive: &Archive) -> Result<Settings> {
+    let estimator: String = archive.field("estimator")?;
+    let mut found: BTreeMap<String, serde_json::Value> = match (archive.meta.get("fit"), archive.meta.get("params")) {
+        (Some(_), _) => archive.field::<FitReport>("fit")?.params,
+        (None, Some(_)) => archive.field("params")?,
+        (None, None) => BTreeMap::new(),
+    };
+    if estimator == "kernel-svd" {
+        let model = KernelSvdModel::<f64>::from_archive(archive)?;
+        found.extend(model.kernel.as_params());
+        found.insert("kernel".into(), model.kernel.name.clone().into());
+        found.insert("rank".into(), model.singular_values().len().into());
+        found.insert("scaling".into(), model.scaling.to_string().into());
+        found.insert("center".into(), model.is_centered().into());
+    }
+    if let Some(rule) = archive.field::<Option<GraphRule>>("graph")? {
+        found.insert("links".into(), serde_json::json!(rule.links));
+        found.insert("self-loops".into(), rule.self_loops.into());
+        found.insert("normalize".into(), if rule.normalize { "row" } else { "none" }.into());
+    }
+    let own = entry::<f64>(&estimator).map(|entry| entry.settings.concat()).unwrap_or_default();
+    let groups = [
+        super::gram::settings(),
+        SVD_SETTINGS.to_vec(),
+        GRAPH_SETTINGS.to_vec(),
+        COMPAT_SETTINGS.to_vec(),
+        super::APPROXIMATION_SETTINGS.to_vec(),
+        own,
+    ];
+    let known = groups.concat();
+    let settings = found.into_iter().filter(|(name, _)| known.iter().any(|setting| setting.name == name));
+    Ok(settings.filter_map(|(name, value)| Some((name, serde_json::from_value(value).ok()?))).collect())
+}
