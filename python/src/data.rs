@@ -3,7 +3,7 @@
 use crate::convert;
 use lopsided::base::settings::Settings;
 use lopsided::estimators::recipe;
-use lopsided::{Compatibility, Dataset, Graph, Result, Run, Samples, Scalar, Target};
+use lopsided::{Compat, Compatibility, Dataset, Graph, Result, Run, Samples, Scalar, Target};
 use numpy::{Element, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -63,8 +63,8 @@ impl<T: Scalar + Element> Parts<T> {
 
     /// The nodes of a graph, rows against columns of a matrix, or samples as they are.
     pub(crate) fn compared(self, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
-        let compat = recipe::take_compat(settings)?;
-        self.built(compat.as_ref(), settings, run)
+        let compat = recipe::take_compat(settings, Compat::None)?;
+        self.built(Some(&compat).filter(|compat| compat.kind != Compat::None), settings, run)
     }
 
     /// The same, but rows of a matrix are left to the estimator.

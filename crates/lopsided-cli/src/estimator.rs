@@ -33,7 +33,6 @@ pub(crate) fn kernel(given: &Settings, usual: &Usual) -> KernelSpec {
 /// The kernel SVD of the settings, checked before any file is read.
 pub(crate) fn checked<T: Scalar>(given: &Settings, usual: &Usual, own_landmarks: bool) -> lopsided::Result<KernelSvd> {
     let mut given = given.clone();
-    recipe::take_compat(&mut given)?;
     given.take_all(&COMPAT_SETTINGS);
     given.take_all(&GRAPH_SETTINGS);
     recipe::take_svd::<T>(&mut given, usual, own_landmarks, usize::MAX)

@@ -24,7 +24,7 @@ pub(crate) type Labels = [(String, String)];
 
 /// What `embed` works on.
 pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run) -> Result<Loaded<T>> {
-    let compat = recipe::take_compat(given)?.unwrap_or(Compatibility::new(Compat::None));
+    let compat = recipe::take_compat(given, Compat::None)?;
     let kernel = estimator::kernel(given, &Usual::EMBEDDING);
     let rule = recipe::take_graph_rule(given, &kernel)?;
     if args.cols.is_some() {

@@ -58,7 +58,7 @@ fn parameters_out_of_range() {
         ("--kernel poly --gamma median", &["median", "a number"]),
         ("--kernel rbf --degree 2", &["`degree` is 2"]),
         ("--kernel poly --degree 0", &["`degree` is 0"]),
-        ("--rank 0", &["`rank` is 0", "between 1 and min(n, m) = 60"]),
+        ("--rank 0", &["`rank` is 0", "a whole number of at least 1"]),
         ("--rank 61", &["`rank` is 61"]),
         ("--tol -1", &["`tol` is -1"]),
         ("--threads 0", &["`threads` is 0"]),

@@ -171,19 +171,19 @@ fn take_solver_settings<T: Scalar>(given: &mut Settings, solver: &str, machine_l
     Ok(own)
 }
 
-/// Takes the compatibility of rows and columns out of the settings; `None` where nothing is said of it.
+/// Takes the compatibility of rows and columns out of the settings, `usual` where its kind is not said.
 ///
 /// # Errors
-/// [`Error::Param`] for a width without a kind that has one.
-pub fn take_compat(given: &mut Settings) -> Result<Option<Compatibility>> {
-    let kind: Option<Compat> = given.word("compat")?;
+/// [`Error::Param`] for a width of a kind that has none.
+pub fn take_compat(given: &mut Settings, usual: Compat) -> Result<Compatibility> {
+    let kind = given.word("compat")?.unwrap_or(usual);
     let width = given.value("compat-width").map(|_| given.count("compat-width", 1)).transpose()?;
     given.take_all(&COMPAT_SETTINGS);
-    match (kind, width) {
-        (None | Some(Compat::None), Some(width)) => {
+    match width {
+        Some(width) if kind == Compat::None => {
             Err(Error::param("compat-width", width, "left out without --compat pinv, pca, random or learned"))
         }
-        (kind, width) => Ok(kind.map(|kind| Compatibility { kind, width: width.map(|w| w as usize) })),
+        width => Ok(Compatibility { kind, width: width.map(|w| w as usize) }),
     }
 }
 
@@ -246,14 +246,14 @@ pub fn estimator<T: Scalar>(
 ) -> Result<(Recipe, Box<dyn Estimator<T>>)> {
     let entry = entry::<T>(name)?;
     let usual = Usual::learning(name, &given, data.frame.is_some());
-    let compat = take_compat(&mut given)?;
+    let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
+    let table = data.frame.is_none() && data.z.is_none() && !KernelSpec::new(&kernel).is_precomputed();
+    let compat = take_compat(&mut given, if table { Compat::Pca } else { Compat::None })?;
     let asked = given.value("rank").is_some();
     let mut svd = take_svd::<T>(&mut given, &usual, entry.has("landmarks"), usize::MAX)?;
     if !asked {
         svd.rank = svd.rank.min(most_components(&svd.kernel, data, None));
     }
-    let table = data.frame.is_none() && data.z.is_none() && !svd.kernel.is_precomputed();
-    let compat = compat.unwrap_or(Compatibility::new(if table { Compat::Pca } else { Compat::None }));
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
     let estimator = (entry.build)(recipe.clone()).with(&given)?;
@@ -314,19 +314,17 @@ pub fn components<T: Scalar>(mut given: Settings, data: &Dataset<T>) -> Result<K
 /// # Errors
 /// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
 pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)) -> Result<Biclustering> {
-    let compat = take_compat(&mut given)?;
+    let precomputed = given.value("kernel").is_some_and(|k| KernelSpec::new(&k.to_string()).is_precomputed());
+    let compat = take_compat(&mut given, if precomputed { Compat::None } else { Compat::Pca })?;
     let row_clusters = given.count("row-clusters", 2)? as usize;
     let col_clusters = given.count("col-clusters", row_clusters as u32)? as usize;
     let (unit_rows, unit_features) = (given.flag("unit-rows", true)?, given.flag("unit-features", false)?);
     let restarts = given.count("restarts", 10)? as usize;
     given.take_all(&BICLUSTER_SETTINGS);
-    let precomputed = given.value("kernel").is_some_and(|k| KernelSpec::new(&k.to_string()).is_precomputed());
     let rank = Usual::CLUSTERS.rank.max(row_clusters).max(col_clusters);
     let usual = Usual { rank, center: !precomputed, ..Usual::CLUSTERS };
     let svd = take_svd::<T>(&mut given, &usual, false, rows.min(cols).max(1))?;
     given.refuse_unknown(&[])?;
-    let default = if precomputed { Compat::None } else { Compat::Pca };
-    let compat = compat.unwrap_or(Compatibility::new(default));
     Ok(Biclustering { row_clusters, col_clusters, svd, compat, unit_rows, unit_features, restarts })
 }
 

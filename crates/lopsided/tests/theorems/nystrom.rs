@@ -195,7 +195,8 @@ fn wrong_samples_are_refused() {
     assert_eq!(text(&[("rows-sample", 31.0)]), "`rows-sample` is 31 but must be between the rank 4 and all 30");
     assert!(text(&[("cols-sample", 3.0)]).contains("between the rank 4 and all 20"));
     assert!(text(&[("cols-sample", 2.5)]).contains("whole number"));
-    assert!(text(&[("sampler", 99.0)]).contains("position"));
+    let unknown = svd::solver::<f64>("nystrom", &Settings::default().with("sampler", "unifrom")).err().unwrap();
+    assert!(unknown.to_string().contains("did you mean `uniform`?"), "{unknown}");
     assert!(text(&[("restarts", 3.0)]).contains("`restarts` is a parameter of solver `nystrom`"));
     let nan = Mat::from_fn(30, 20, |_, _| f64::NAN);
     let solver = svd::solver::<f64>("nystrom", &Settings::default()).unwrap();
@@ -209,8 +210,10 @@ fn wrong_samples_are_refused() {
 fn every_sampler_gives_the_same_bits_again() {
     let g = with_values(500, 400, &decaying(100, 0.9), 5);
     // Combinations of samples are for kernel machines only, and the greedy choice does not depend on the seed.
-    for (position, entry) in samplers::<f64>().iter().enumerate().filter(|(_, entry)| entry.name != "gaussian") {
-        let fit = |seed| solve("nystrom", &g, 6, &[("sampler", position as f64), ("rows-sample", 40.0)], seed);
+    for entry in samplers::<f64>().iter().filter(|entry| entry.name != "gaussian") {
+        let given = params(&[("rows-sample", 40.0)]).with("sampler", entry.name);
+        let solver = svd::solver::<f64>("nystrom", &given).unwrap();
+        let fit = |seed| solver.solve(&DenseOperator::Borrowed(g.as_ref()), 6, &run(seed)).unwrap();
         let (a, b, c) = (fit(3), fit(3), fit(4));
         assert!(a.u == b.u && a.v == b.v && a.sigma == b.sigma && a.report.error_estimate == b.report.error_estimate);
         assert_eq!(a.sigma == c.sigma, entry.name == "greedy", "{}", entry.name);

@@ -83,8 +83,7 @@ fn shared_cross_validation_equals_one_fit_per_point() {
 
 #[test]
 fn a_search_takes_the_best_point_and_says_what_it_tried() {
-    let grid =
-        vec![("rank".to_string(), vec!["1".into(), "5".into()]), ("penalty".into(), vec!["1".into(), "1e5".into()])];
+    let grid = vec![("rank".to_string(), vec![1.into(), 5.into()]), ("penalty".into(), vec![1.0.into(), 1e5.into()])];
     let (_, tuning) = Search { folds: 4, grid }.run(&predictor("linear"), &values(), &Run::default()).unwrap();
     assert_eq!((tuning.points.len(), tuning.measure), (4, "rmse"));
     assert_eq!(tuning.best.params["rank"], "5");

@@ -31,7 +31,7 @@ impl Learning {
 
 /// Where learning starts; `None` for another compatibility matrix.
 pub(super) fn start(args: &EmbedArgs, given: &Settings) -> lopsided::Result<Option<Compatibility>> {
-    if let Some(Compatibility { kind: Compat::Learned, width }) = recipe::take_compat(&mut given.clone())? {
+    if let Compatibility { kind: Compat::Learned, width } = recipe::take_compat(&mut given.clone(), Compat::None)? {
         return Ok(Some(Compatibility { kind: Compat::Pca, width }));
     }
     let whole = |value: Option<usize>| value.map(|v| v.to_string());

@@ -31,7 +31,7 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     if args.stream && given.value("compat").is_none() {
         given = given.with("compat", "random");
     }
-    let compat = recipe::take_compat(&mut given.clone())?.map_or(Compat::None, |compat| compat.kind);
+    let compat = recipe::take_compat(&mut given.clone(), Compat::None)?.kind;
     let estimator = estimator::checked::<T>(&given, &Usual::EMBEDDING, false)?;
     if args.stream {
         return streamed::embed::<T>(&estimator, &given, args, context);

@@ -12,7 +12,7 @@ use lopsided::base::error::bytes;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{Input, read};
 use lopsided::estimators::MachineErrors;
-use lopsided::estimators::recipe::{self, GRAPH_SETTINGS, Usual};
+use lopsided::estimators::recipe::{self, COMPAT_SETTINGS, GRAPH_SETTINGS, Usual};
 use lopsided::report::text;
 use lopsided::solvers::svd::SolveReport;
 use lopsided::{Dataset, Error, Scalar};
@@ -42,7 +42,7 @@ struct Summary {
 /// Fits the components of all rows.
 pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
     refuse(args, &given)?;
-    recipe::take_compat(&mut given)?;
+    given.take_all(&COMPAT_SETTINGS);
     given.take_all(&GRAPH_SETTINGS);
     recipe::take_svd::<T>(&mut given.clone(), &Usual::COMPONENTS, true, usize::MAX)?;
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
