@@ -37,8 +37,8 @@ class KernelBiclustering(Estimator):
         How rows and columns become comparable; "pca".
     compat_width : int, default=None
         Number of coordinates that rows and columns share; chosen by size.
-    center : bool, default=False
-        Centre both feature maps.
+    center : bool, optional
+        Centre both feature maps. Default: True, except for the kernel "precomputed".
     unit_rows : bool, default=True
         Scale the rows of X to unit length first.
     unit_features : bool, default=False
@@ -92,7 +92,7 @@ class KernelBiclustering(Estimator):
 
     def __init__(
         self, row_clusters=2, col_clusters=None, *, rank=None, kernel="rbf", gamma=None, gamma_factor=None, degree=None,
-        coef0=None, epsilon=None, compat=None, compat_width=None, center=False, unit_rows=True, unit_features=False,
+        coef0=None, epsilon=None, compat=None, compat_width=None, center=None, unit_rows=True, unit_features=False,
         restarts=10, scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None,
         random_state=None, verbose=0,
     ):

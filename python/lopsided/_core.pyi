@@ -6,6 +6,7 @@ import numpy as np
 
 VERSION: str
 
+def described() -> str: ...
 def registry(family: str) -> list[tuple[str, str, list[str]]]: ...
 def fit(
     estimator: str,

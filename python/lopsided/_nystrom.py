@@ -99,11 +99,11 @@ class NystromRidge(Machine, Regressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings_for(self, x: Any) -> list[tuple[str, str]]:
+    def _settings_for(self, x: Any) -> dict[str, Any]:
         alpha = float(self.alpha)
         if not 0.0 < alpha < np.inf:
             raise ValueError(f"`alpha` is {self.alpha} but must be a number above 0")
-        return [*super()._settings_for(x), ("penalty", repr(1.0 / alpha))]
+        return super()._settings_for(x) | {"penalty": 1.0 / alpha}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn a function of the samples.

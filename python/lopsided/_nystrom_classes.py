@@ -16,13 +16,13 @@ class ClassMachine(Machine, Classifier):
 
     class_weight: Any
 
-    def _settings_for(self, x: Any) -> list[tuple[str, str]]:
+    def _settings_for(self, x: Any) -> dict[str, Any]:
         settings = super()._settings_for(x)
         if self.class_weight is None or isinstance(self.class_weight, dict):
             return settings
         if not isinstance(self.class_weight, str) or self.class_weight != "balanced":
             raise ValueError(f"`class_weight` is {self.class_weight!r} but must be 'balanced', a dict or None")
-        return [*settings, ("class-weight", "balanced")]
+        return settings | {"class_weight": "balanced"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn the classes of samples.
@@ -169,11 +169,11 @@ class NystromSVC(ClassMachine):
     def _core_name(self) -> str:  # type: ignore[override]
         return "svm" if self.nu is None else "nu-svm"
 
-    def _settings_for(self, x: Any) -> list[tuple[str, str]]:
+    def _settings_for(self, x: Any) -> dict[str, Any]:
         settings = super()._settings_for(x)
         if self.nu is not None:
-            return [*settings, ("nu", repr(float(self.nu)))]
-        return [*settings, ("penalty", repr(float(self.C))), ("loss", str(self.loss).replace("_", "-"))]
+            return settings | {"nu": float(self.nu)}
+        return settings | {"penalty": float(self.C), "loss": str(self.loss).replace("_", "-")}
 
     @property
     def predict_proba(self) -> Any:

@@ -63,8 +63,10 @@ impl<T: Scalar + Element> Parts<T> {
 
     /// The nodes of a graph, rows against columns of a matrix, or samples as they are.
     pub(crate) fn compared(self, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
+        // Samples are compared with each other, unless something is said about the columns of their matrix.
+        let of_matrix = settings.value("compat").is_some();
         let compat = recipe::take_compat(settings, Compat::None)?;
-        self.built(Some(&compat).filter(|compat| compat.kind != Compat::None), settings, run)
+        self.built(Some(&compat).filter(|_| of_matrix), settings, run)
     }
 
     /// The same, but rows of a matrix are left to the estimator.

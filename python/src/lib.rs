@@ -20,6 +20,8 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
+    use super::described;
+    #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::model::fit_model;
@@ -27,6 +29,25 @@ mod _core {
     use super::online::Learner;
     #[pymodule_export]
     use super::registry;
+}
+
+/// Everything known about the settings of every estimator, as JSON: name, line, range and default of each.
+#[pyfunction]
+fn described() -> String {
+    use lopsided::base::settings::Setting;
+    use lopsided::estimators::recipe::{BICLUSTER_SETTINGS, COMPAT_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
+    use lopsided::estimators::{APPROXIMATION_SETTINGS, estimators, gram_settings};
+    let solvers: Vec<Setting> =
+        lopsided::solvers::svd::solvers::<f64>().iter().flat_map(|entry| entry.settings).copied().collect();
+    let shared = [gram_settings(), SVD_SETTINGS.to_vec(), GRAPH_SETTINGS.to_vec(), COMPAT_SETTINGS.to_vec(), solvers];
+    let with = |own: Vec<Setting>| [own, shared.concat()].concat();
+    let mut all: std::collections::BTreeMap<&str, Vec<Setting>> =
+        estimators::<f64>().iter().map(|entry| (entry.name, with(entry.settings.concat()))).collect();
+    all.insert("embed", with(Vec::new()));
+    all.insert("bicluster", with(BICLUSTER_SETTINGS.to_vec()));
+    all.insert("kpca", with(APPROXIMATION_SETTINGS.to_vec()));
+    all.insert("features", with(APPROXIMATION_SETTINGS.to_vec()));
+    serde_json::json!(all).to_string()
 }
 
 /// Names, descriptions and parameters of a family: `kernels`, `solvers`, `samplers`, `learners` or `estimators`.

@@ -208,7 +208,7 @@ def test_single_precision_stays_single():
         (NystromRidge(landmarks=[[1.0, 2.0]]), "`landmarks` has 2 features but X has 4"),
         (NystromRidge(sampler="lucky"), "no sampler `lucky`"),
         (NystromRidge(kernel="sne"), "`kernel` is sne but must be symmetric and positive"),
-        (NystromSVC(C=-1), "`C` is -1.0 but must be a number above 0"),
+        (NystromSVC(C=-1), "`C` is -1 but must be a number above 0"),
         (NystromSVC(kernel="rfb"), "no kernel `rfb`"),
         (NystromSVC(approach="ncr"), "`approach` is ncr but must be exact, lla or gsa"),
         (NystromSVC(class_weight="fair"), "`class_weight` is 'fair' but must be"),

@@ -27,7 +27,7 @@ pub const SVD_SETTINGS: [Setting; 7] = [
         "kernel",
         "the kernel",
         "one of `lopsided list kernels`",
-        "sne; rbf for krr, kpca and machines with landmarks",
+        "sne; rbf for krr, kpca, bicluster, links and machines with landmarks",
     ),
     Setting::new(
         "rank",
@@ -84,7 +84,8 @@ impl Usual {
     pub const EMBEDDING: Usual =
         Usual { kernel: "sne", gamma: Gamma::Scale, gamma_factor: 1.0, rank: 16, center: false };
     /// Clusters of rows and columns.
-    pub const CLUSTERS: Usual = Usual { gamma: Gamma::Median, rank: 20, center: true, ..Usual::EMBEDDING };
+    pub const CLUSTERS: Usual =
+        Usual { kernel: "rbf", gamma: Gamma::Median, rank: 20, center: true, ..Usual::EMBEDDING };
     /// Principal components.
     pub const COMPONENTS: Usual = Usual { kernel: "rbf", gamma: Gamma::Median, center: true, ..Usual::EMBEDDING };
     /// Scores of links.

@@ -31,24 +31,28 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Settings that a grid may vary.
-const SETTINGS: [Setting; 6] = [
-    Setting::new(
-        "penalty",
-        "weight of the errors beside the size of the functions: larger fits closer",
-        "auto or a number above 0",
-        "auto, by held-out samples; 1 for ls-svm",
-    ),
+const SETTINGS: [&[Setting]; 2] = [&[CHOSEN_PENALTY, symmetrize("none")], &COUPLED];
+/// The same of the LS-SVM.
+const SYMMETRIC_SETTINGS: [&[Setting]; 2] = [&[FIXED_PENALTY, symmetrize("average")], &COUPLED];
+const CHOSEN_PENALTY: Setting = penalty_setting("auto, by held-out samples");
+const FIXED_PENALTY: Setting = penalty_setting("1");
+const COUPLED: [Setting; 4] = [
     Setting::new("merge", "how the two functions become one", "stack, average, source or target", "stack"),
     Setting::new("on-singular", "what is done with a singular system", "tikhonov, min-norm or error", "tikhonov"),
     Setting::new("tikhonov", "λ of Tikhonov's method", "a number above 0", "1"),
     Setting::new("route", "how the system is solved", "auto, svd, dense, krylov, minres or lsmr", "auto"),
-    Setting::new(
-        "symmetrize",
-        "learns with a symmetric kernel matrix: (K + Kᵀ)/2, KᵀK or KKᵀ",
-        "none, average, columns or rows",
-        "none; average for ls-svm",
-    ),
 ];
+
+const fn penalty_setting(default: &'static str) -> Setting {
+    let about = "weight of the errors beside the size of the functions: larger fits closer";
+    Setting::new("penalty", about, "auto or a number above 0", default)
+}
+
+const fn symmetrize(default: &'static str) -> Setting {
+    let about = "learns with a symmetric kernel matrix: (K + Kᵀ)/2, KᵀK or KKᵀ";
+    Setting::new("symmetrize", about, "none, average, columns or rows", default)
+}
+
 /// Parts of the training samples for stacking, as in \[AsKLS\].
 const FOLDS: usize = 10;
 /// Up to this many training samples factors of ten systems fit a gigabyte.
@@ -363,7 +367,7 @@ impl AskLs {
 
     /// The same with some settings changed.
     fn at(&self, given: &Settings) -> Result<Self> {
-        given.refuse_unknown(&[&gram::settings(), &SETTINGS])?;
+        given.refuse_unknown(&[&gram::settings(), &SETTINGS.concat()])?;
         let symmetrize = match given.value("symmetrize") {
             None => self.symmetrize,
             Some(Value::Text(none)) if none == "none" => None,
@@ -457,7 +461,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "ask-ls",
         about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
-        settings: &[&SETTINGS],
+        settings: &SETTINGS,
         build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
     }
@@ -468,7 +472,7 @@ pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "ls-svm",
         about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
-        settings: &[&SETTINGS],
+        settings: &SYMMETRIC_SETTINGS,
         build: |recipe: Recipe| {
             Box::new(AskLs { route: recipe.route(), ..AskLs::symmetric(recipe.gram(), Symmetrize::Average) })
         },
