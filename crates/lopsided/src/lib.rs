@@ -1,9 +1,23 @@
 //! Learning with asymmetric kernels, k(x, z) ≠ k(z, x).
 //!
-//! Data come as row samples `X` and column samples `Z` ([`Dataset`]); a [`kernel::Kernel`] says how one row sample sees one
-//! column sample; an [`operator::Operator`] is the matrix G of all those values, which is multiplied but never stored. A
-//! solver ([`svd`]) turns an operator into singular triplets; an estimator ([`KernelSvd`]) turns data into a model with the
-//! help of one kernel and one solver. Everything that computes lives here; the command line is a thin skin over it.
+//! | job | type |
+//! | --- | --- |
+//! | two embeddings of a directed graph, a matrix or two sample sets | [`KernelSvd`] |
+//! | clusters of the rows and of the columns of a matrix | [`Biclustering`] |
+//! | classes or values with an asymmetric kernel | [`estimators::AskLs`] |
+//! | classes or values from embeddings of nodes or rows | [`estimators::SvdPredictor`] |
+//! | classes with a symmetric kernel, exact or by landmarks | [`estimators::Svm`], [`estimators::KernelLogistic`] |
+//! | values with a symmetric kernel, exact or by landmarks | [`estimators::KernelRidge`] |
+//! | principal components | [`estimators::KernelPca`] |
+//! | a stream of pairs, with regret | [`online::LearnerSpec`] |
+//! | settings as data: recipes, grids, every default | [`estimators::recipe`] |
+//! | files in and out | [`data::io`], [`data::archive`] |
+//!
+//! **The design in five sentences.** Data come as row samples `X` and column samples `Z` ([`Dataset`]); a [`kernel::Kernel`] says
+//! how one row sample sees one column sample. An [`operator::Operator`] is the matrix G of all those values, which is multiplied
+//! but never stored. A solver ([`solvers`]) turns an operator into singular triplets or a solution. An estimator ([`estimators`])
+//! turns data into a model with the help of one kernel and one solver. Everything that computes lives here; the command line and
+//! the Python package are thin skins over it.
 //!
 //! ```
 //! use lopsided::{Dataset, KernelSvd, Run, Samples, Side};

@@ -5,7 +5,7 @@ use super::{Given, GraphArgs, Learning, ReadArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lopsided::base::settings::Value;
-use lopsided::estimators::estimators;
+use lopsided::estimators::{EstimatorEntry, estimators};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -126,7 +126,8 @@ fn names() -> PossibleValuesParser {
 
 fn grid_line(text: &str) -> Result<(String, Vec<Value>), String> {
     let known = || {
-        let mut all: Vec<&str> = estimators::<f64>().iter().flat_map(|e| e.all_settings()).map(|s| s.name).collect();
+        let mut all: Vec<&str> =
+            estimators::<f64>().iter().flat_map(EstimatorEntry::all_settings).map(|s| s.name).collect();
         all.sort_unstable();
         all.dedup();
         format!("a setting and its values are expected, such as penalty=1,10,100; settings: {}", all.join(", "))

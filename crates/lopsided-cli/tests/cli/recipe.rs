@@ -12,7 +12,7 @@ fn table() -> String {
 #[test]
 fn a_recipe_makes_the_same_model_again_and_options_win_over_it() {
     let scratch = Scratch::new();
-    scratch.write("t.csv", &table());
+    scratch.write("t.csv", table());
     for fit in [
         "svm t.csv --kernel rbf --gamma-factor 2 --penalty 3 --multi-class ovo",
         "ask-ls t.csv --kernel sne --gamma 0.5 --penalty 0.7 --merge average",
@@ -38,7 +38,7 @@ fn a_recipe_makes_the_same_model_again_and_options_win_over_it() {
 #[test]
 fn unknown_and_ill_typed_settings_of_a_recipe_are_refused_by_name() {
     let scratch = Scratch::new();
-    scratch.write("t.csv", &table());
+    scratch.write("t.csv", table());
     for (recipe, words) in [
         ("{\"penalti\": 1}", ["no setting `penalti`", "did you mean `penalty`?"]),
         ("{\"penalty\": \"much\"}", ["`penalty` is much", "a number above 0"]),

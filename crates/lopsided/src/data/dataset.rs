@@ -157,7 +157,7 @@ impl<T: Scalar> Dataset<T> {
             weights: None,
             row_ids: Some(ids.clone()),
             col_ids: Some(ids.clone()),
-            frame: Some(GraphFrame { rule: rule.clone(), ids, sums }),
+            frame: Some(GraphFrame { rule: *rule, ids, sums }),
             maps: Maps::default(),
         })
     }

@@ -131,7 +131,7 @@ impl Graph {
 }
 
 impl GraphRule {
-    fn divisor(&self, sum: f64, empty: bool, node: &str) -> Result<f64> {
+    fn divisor(self, sum: f64, empty: bool, node: &str) -> Result<f64> {
         if !self.normalize || empty {
             return Ok(1.0);
         }

@@ -149,7 +149,7 @@ pub fn take_svd<T: Scalar>(
     let rank = rank.map_or(Ok(usual.rank.min(most)), |given| given.count("rank", 1).map(|rank| rank as usize))?;
     let (center, scaling) = (given.flag("center", usual.center)?, given.word("scaling")?);
     let Gram { kernel, gamma, gamma_factor, operator, memory } = gram;
-    let plain = KernelSvd { kernel, gamma, gamma_factor, operator, memory, rank, ..KernelSvd::new("") };
+    let plain = KernelSvd { kernel, gamma, gamma_factor, rank, operator, memory, ..KernelSvd::new("") };
     let scaling = scaling.unwrap_or(plain.scaling);
     given.take("center");
     given.take("scaling");

@@ -129,7 +129,7 @@ pub(in crate::estimators) fn put_data<T: Scalar>(archive: &mut Archive, data: &D
         }
     }
     if let Some(frame) = &data.frame {
-        archive.set_field("graph", &frame.rule);
+        archive.set_field("graph", frame.rule);
         archive.set_vector("graph.sums", &frame.sums);
     }
 }

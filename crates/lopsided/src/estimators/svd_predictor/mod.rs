@@ -154,7 +154,7 @@ impl SvdPredictor {
         let scaling = given.word("scaling")?.unwrap_or(self.svd.scaling);
         let penalty = given.value("penalty").map(|_| given.positive("penalty", None)).transpose()?.or(self.penalty);
         let svd = KernelSvd { kernel, gamma, gamma_factor, rank, scaling, ..self.svd.clone() };
-        Ok(SvdPredictor { svd, penalty, compat: self.compat.clone() })
+        Ok(SvdPredictor { svd, penalty, compat: self.compat })
     }
 }
 
