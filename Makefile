@@ -68,8 +68,8 @@ clippy: tools
 	else echo "clippy is not installed: skipped"; fi
 
 unit: tools
-	$(CARGO) test --workspace --locked
-	@if [ -z "$$LOPSIDED_DATA" ]; then echo "real-data tests: skipped, LOPSIDED_DATA is not set"; fi
+	$(CARGO) test --workspace --locked $(if $(LOPSIDED_DATA),-- --include-ignored)
+	@if [ -z "$$LOPSIDED_DATA" ]; then echo "real-data tests: ignored, LOPSIDED_DATA is not set"; fi
 
 # The Python package in a fresh environment, from the extension module that `unit` has built or would build.
 venv: tools

@@ -105,7 +105,8 @@ def judge(value, low=None, high=None):
 
 def measure():
     """Rows (quantity, value, hold, verdict) and remarks to print below the table."""
-    files = sorted(p for p in ROOT.glob("crates/*/src/**/*.rs") if p.name != "tests.rs")
+    places = ("crates/*/src/**/*.rs", "python/src/*.rs")
+    files = sorted(p for place in places for p in ROOT.glob(place) if p.name != "tests.rs")
     texts = {path: without_tests(path) for path in files}
     lengths = {path: len(text.splitlines()) for path, text in texts.items()}
     found = [(path, *function) for path in files for function in functions(path)]

@@ -4,8 +4,21 @@ use super::{Scratch, text};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+/// Waits until the program listens for interrupts and has begun its work: its threads are there.
+fn wait_until_busy(child: &Child) {
+    let tasks = format!("/proc/{}/task", child.id());
+    for _ in 0..2000 {
+        // On systems without /proc the time has to do.
+        let threads = std::fs::read_dir(&tasks).map_or(0, Iterator::count);
+        if threads > 1 {
+            return std::thread::sleep(Duration::from_millis(50));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 fn interrupted(mut child: Child) -> Output {
-    std::thread::sleep(Duration::from_millis(800));
+    wait_until_busy(&child);
     if let Some(status) = child.try_wait().unwrap() {
         panic!("ended before it could be interrupted: {status}");
     }

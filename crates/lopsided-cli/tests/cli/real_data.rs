@@ -11,6 +11,7 @@ pub(super) fn data() -> Option<String> {
 }
 
 #[test]
+#[ignore = "needs LOPSIDED_DATA"]
 fn cora_has_the_known_singular_values() {
     let Some(data) = data() else { return };
     let json = Scratch::new().json(&format!("embed {data}/cora/edges.csv --kernel precomputed --rank 3"));
@@ -21,6 +22,7 @@ fn cora_has_the_known_singular_values() {
 }
 
 #[test]
+#[ignore = "needs LOPSIDED_DATA"]
 fn pubmed_is_embedded_in_little_memory() {
     let Some(data) = data() else { return };
     let json = Scratch::new().json(&format!(

@@ -169,8 +169,8 @@ fn norms_of_large_differences_are_estimated_within_their_intervals() {
         assert!((errors.frobenius - exact).abs() < 0.35 * exact && low < high, "{errors:?}");
         covered += usize::from((low..=high).contains(&exact));
     }
-    // 95 of 100 are promised.
-    assert!(covered >= 13, "{covered} of 20");
+    // 95 of 100 are promised: with them, fewer than 17 of 20 have a chance of 1.6 %.
+    assert!(covered >= 17, "{covered} of 20");
 }
 
 proptest! {

@@ -123,7 +123,11 @@ fn sne_rows_sum_to_one_when_all_exponentials_underflow() {
         for choice in [OperatorChoice::Auto, OperatorChoice::Sparse, OperatorChoice::Tiles, OperatorChoice::Dense] {
             let kernel = naive::spec("sne", 1.0).build::<f64>().unwrap();
             let matrix = KernelMatrix { choice, ..KernelMatrix::new(&*kernel, xs.as_ref(), zs.as_ref()) };
-            let Ok(built) = matrix.build() else { continue };
+            let built = match matrix.build() {
+                // The sparse form is for sparse samples.
+                Err(lopsided::Error::Param { .. }) if choice == OperatorChoice::Sparse => continue,
+                built => built.unwrap(),
+            };
             let sums = product(&*built.operator, wave_of_ones(5).as_ref());
             assert!((0..7).all(|i| (sums[(i, 0)] - 1.0).abs() < 1e-9), "{choice:?}: {sums:?}");
         }
