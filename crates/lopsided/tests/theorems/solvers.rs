@@ -1,7 +1,7 @@
 use crate::naive::{draw, sparse_matrix};
 use lopsided::Run;
 use lopsided::base::settings::Settings;
-use lopsided::operator::{DenseOperator, Operator, SparseOperator};
+use lopsided::operator::{DenseOperator, SparseOperator};
 use lopsided::solvers::svd::{self, Svd};
 use lopsided::{Csr, Mat, Scalar};
 use proptest::prelude::*;
