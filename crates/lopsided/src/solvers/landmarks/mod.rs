@@ -10,7 +10,6 @@ mod leverage;
 mod norms;
 #[cfg(test)]
 mod tests;
-mod trial;
 mod uniform;
 
 pub use cholesky::PivotedCholesky;
@@ -76,7 +75,6 @@ impl<T: Scalar> Landmarks<T> {
 pub fn samplers<T: Scalar>() -> Vec<Entry<dyn Sampler<T>>> {
     vec![
         uniform::entry(),
-        trial::entry(),
         norms::entry(),
         leverage::entry(),
         kmeans::entry(),
