@@ -40,13 +40,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "t",
         about: "k(x, z) = (1 + gamma |x - z|^2)^-1 / sum over all z' of (1 + gamma |x - z'|^2)^-1; default gamma 1",
-        settings: const {
-            &[FIXED_GAMMA, crate::base::settings::Setting::new("power", "power of each value", "a number above 0", "1")]
-        },
-        build: |params| {
-            params
-                .positive("power", Some(1.0))
-                .and_then(|_| Ok(Box::new(StudentT { gamma: params.positive("gamma", Some(1.0))? }) as Box<_>))
-        },
+        settings: &[FIXED_GAMMA],
+        build: |params| Ok(Box::new(StudentT { gamma: params.positive("gamma", Some(1.0))? })),
     }
 }
