@@ -146,7 +146,8 @@ pub fn kernels<T: Scalar>() -> Vec<Entry<dyn Kernel<T>>> {
 
 /// Settings of all kernels, each once.
 pub fn kernel_settings() -> Vec<Setting> {
-    let mut all: Vec<Setting> = Vec::new();
+    // The gamma that most kernels mean.
+    let mut all: Vec<Setting> = vec![GAMMA];
     for setting in kernels::<f64>().iter().flat_map(|entry| entry.settings) {
         if !all.iter().any(|known| known.name == setting.name) {
             all.push(*setting);
