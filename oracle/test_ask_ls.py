@@ -181,19 +181,25 @@ def test_samples(check, rng, kernel):
         check.near(f"{kernel}, {merge}", model._decision(new), ref.merged(functions, rows, cols, merge), 1e-8)
 
 
-@pytest.mark.quick
-def test_nodes_of_a_graph(check, rng, tmp_path):
-    """Transductive: training on P[train, train], prediction by P[test, train] and P[train, test]."""
-    nodes = 60
+def nodes_in_files(rng, folder, nodes):
+    """The matrix and the classes of a random graph, nodes to learn from and to test on; all of them as files for the program."""
     pairs = links(rng, nodes, 5 * nodes)
     p = kernels.graph_matrix(pairs, nodes)
     y = np.arange(nodes) % 3
     order = rng.permutation(nodes)
     train, test = np.sort(order[:40]), np.sort(order[40:])
-    write_links(tmp_path / "g.csv", pairs)
-    write_column(tmp_path / "y.csv", range(nodes), y)
+    write_links(folder / "g.csv", pairs)
+    write_column(folder / "y.csv", range(nodes), y)
     for name, ids in (("train", train), ("test", test)):
-        (tmp_path / name).write_text("".join(f"{i}\n" for i in ids))
+        (folder / name).write_text("".join(f"{i}\n" for i in ids))
+    return p, y, train, test
+
+
+@pytest.mark.quick
+def test_nodes_of_a_graph(check, rng, tmp_path):
+    """Transductive: training on P[train, train], prediction by P[test, train] and P[train, test]."""
+    nodes = 60
+    p, y, train, test = nodes_in_files(rng, tmp_path, nodes)
     functions = ref.solve(p[np.ix_(train, train)], ref.one_against_rest(y[train]), 0.45)
     for merge in MERGES:
         told("fit", "ask-ls", tmp_path / "g.csv", "--labels", tmp_path / "y.csv", "--kernel", "precomputed", "--penalty", 0.45,
@@ -212,15 +218,7 @@ def linear_machine(features, y, penalty, new):
 @pytest.mark.quick
 def test_kernel_svd_machine_of_nodes(check, rng, tmp_path):
     nodes, rank = 60, 7
-    pairs = links(rng, nodes, 5 * nodes)
-    p = kernels.graph_matrix(pairs, nodes)
-    y = np.arange(nodes) % 3
-    order = rng.permutation(nodes)
-    train, test = np.sort(order[:40]), np.sort(order[40:])
-    write_links(tmp_path / "g.csv", pairs)
-    write_column(tmp_path / "y.csv", range(nodes), y)
-    for name, ids in (("train", train), ("test", test)):
-        (tmp_path / name).write_text("".join(f"{i}\n" for i in ids))
+    p, y, train, test = nodes_in_files(rng, tmp_path, nodes)
     for scaling, power in (("none", 0.0), ("full", 1.0)):
         gamma, penalty = kernels.gamma_by_width(p, 2.0), 10 ** rng.uniform(-1, 2)
         u, s, v = triplets.svd(kernels.kernel("sne", p, p.T, gamma=gamma), rank)
