@@ -43,6 +43,9 @@ pub struct ReproduceArgs {
     /// Options of the learned compatibility matrix.
     #[command(flatten)]
     pub learning: LearningArgs,
+    /// ksvd-1: only these methods, such as SVD, 'KSVD RBF', HOPE.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub methods: Vec<String>,
     /// Leave the reconstruction of links out.
     #[arg(long)]
     pub no_reconstruction: bool,

@@ -45,6 +45,9 @@ pub(super) fn points(trials: &[Vec<Trial>], most: usize, first: usize) -> Vec<Po
 /// Where the best kernel method is ahead of the best linear one, in a sentence.
 pub(super) fn sentence(curves: &[Curve<'_>]) -> Option<String> {
     let (kernel, linear): (Vec<&Curve<'_>>, Vec<_>) = curves.iter().partition(|c| c.method.starts_with("KSVD"));
+    if kernel.is_empty() || linear.is_empty() {
+        return None;
+    }
     let best = |among: &[&Curve<'_>], at: usize| {
         let scores = among.iter().filter_map(|c| c.points.get(at).map(|p| (c.method, p.micro_f1.mean)));
         scores.reduce(|a, b| if b.1 > a.1 { b } else { a })

@@ -1,7 +1,7 @@
 //! \[KSVD\] Table 1: node classification and graph reconstruction.
 
 use super::curves::{self, Curve};
-use super::methods::{METHODS, Method, Setting};
+use super::methods::{Method, Setting};
 use super::paper::{NodeFigures, node_figures};
 use super::sets::{Folder, GraphSet};
 use super::{EXACT, Settings, tell};
@@ -76,15 +76,17 @@ pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<S
     let (nodes, links) = (set.graph.nodes(), set.graph.adjacency().nnz());
     let rank = settings.rank.min(nodes);
     tell(desk, &format!("{}: {nodes} nodes, {links} links, {} classes, rank {rank}", folder.name, set.classes));
-    let mut methods = Vec::new();
-    for method in &METHODS {
+    let (mut methods, mut files) = (Vec::new(), Vec::new());
+    for method in &settings.methods {
         let line = line(method, &folder.name, &set, rank, settings, desk)?;
         let (micro, tuned) = (line.protocol.micro_f1.mean, line.tuned.micro_f1.mean);
         tell(desk, &format!("{}: {} {micro:.3}, tuned {tuned:.3} ({:.0} s)", folder.name, method.name, line.seconds));
         methods.push(line);
+        // After every method, so that an interruption loses only the method it meets.
+        if let Some(out) = &settings.out {
+            files = curves::write(out, &folder.name, &curves_of(&methods))?;
+        }
     }
-    let files =
-        settings.out.as_deref().map_or(Ok(Vec::new()), |out| curves::write(out, &folder.name, &curves_of(&methods)))?;
     Ok(SetReport {
         files,
         name: folder.name.clone(),

@@ -73,6 +73,8 @@ struct Settings {
     folds: usize,
     factors: Vec<f64>,
     solver: Option<String>,
+    /// Of ksvd-1.
+    methods: Vec<&'static methods::Method>,
     reconstruction: bool,
     /// Of ksvd-7.
     landmarks: usize,
@@ -114,6 +116,7 @@ impl Settings {
             folds,
             factors,
             solver: args.solver.clone(),
+            methods: methods::chosen(&args.methods)?,
             reconstruction: !args.no_reconstruction,
             landmarks: args.landmarks.unwrap_or(streamed),
             compat_width: args.compat_width.unwrap_or(streamed),

@@ -3,9 +3,10 @@
 use super::sets::GraphSet;
 use lopsided::estimators::SolverSpec;
 use lopsided::kernel::Gamma;
-use lopsided::{Features, Hope, KernelSvd, Kpca, LinearSvd, Pca, Result, Run};
+use lopsided::{Error, Features, Hope, KernelSvd, Kpca, LinearSvd, Pca, Result, Run};
 
 /// A way to embed the nodes of a graph.
+#[derive(Debug)]
 pub(super) struct Method {
     pub(super) name: &'static str,
     /// Whether it has a bandwidth to choose.
@@ -23,7 +24,7 @@ pub(super) struct Setting {
 }
 
 /// All of them. The order is that of the table.
-pub(super) const METHODS: [Method; 8] = [
+static METHODS: [Method; 8] = [
     Method { name: "PCA", tunable: false, embed: pca },
     Method { name: "KPCA", tunable: true, embed: kpca },
     Method { name: "SVD", tunable: false, embed: linear_svd },
@@ -33,6 +34,19 @@ pub(super) const METHODS: [Method; 8] = [
     Method { name: "Katz", tunable: false, embed: |set, setting, run| kernel_svd("katz", set, setting, run) },
     Method { name: "PageRank", tunable: false, embed: |set, setting, run| kernel_svd("ppr", set, setting, run) },
 ];
+
+/// The methods of these names, in the order of the table; without names all.
+///
+/// # Errors
+/// [`Error::Param`] for a name that no method has.
+pub(super) fn chosen(names: &[String]) -> Result<Vec<&'static Method>> {
+    let is = |method: &Method, name: &String| method.name.eq_ignore_ascii_case(name);
+    if let Some(unknown) = names.iter().find(|name| !METHODS.iter().any(|m| is(m, name))) {
+        let all: Vec<&str> = METHODS.iter().map(|m| m.name).collect();
+        return Err(Error::param("methods", unknown, format!("one of {}", all.join(", "))));
+    }
+    Ok(METHODS.iter().filter(|m| names.is_empty() || names.iter().any(|name| is(m, name))).collect())
+}
 
 impl Method {
     pub(super) fn embed(&self, set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {

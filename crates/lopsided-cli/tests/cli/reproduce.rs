@@ -74,6 +74,7 @@ fn without_any_usable_set_the_code_is_2() {
         "--data nowhere",
         "--data sets --only cyclik",
         "--data sets --trials 0",
+        "--data sets --methods hoppe",
     ] {
         let output = scratch.run(&format!("reproduce ksvd-1 --quick {words}"));
         assert_eq!(output.status.code(), Some(2), "{words}");
@@ -81,6 +82,18 @@ fn without_any_usable_set_the_code_is_2() {
     }
     let output = scratch.command("reproduce ksvd-1").env_remove("LOPSIDED_DATA").output().unwrap();
     assert!(text(&output.stderr).contains("LOPSIDED_DATA"));
+}
+
+#[test]
+fn chosen_methods_alone_are_computed_and_their_curves_written() {
+    let scratch = data();
+    let options = "--only cyclic --quick --rank 20 --methods hope svd --out curves --quiet";
+    let json = scratch.json(&format!("reproduce ksvd-1 --data sets {options}"));
+    let methods = json["sets"][0]["methods"].as_array().unwrap();
+    assert_eq!(methods.iter().map(|m| m["method"].as_str().unwrap()).collect::<Vec<_>>(), ["SVD", "HOPE"]);
+    let curves = std::fs::read_to_string(scratch.path("curves/cyclic-ranks.csv")).unwrap();
+    assert!(curves.lines().skip(1).all(|line| line.starts_with("SVD,") || line.starts_with("HOPE,")), "{curves}");
+    assert_eq!(curves.lines().count(), 3, "{curves}");
 }
 
 #[test]
