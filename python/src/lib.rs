@@ -3,7 +3,6 @@
 mod convert;
 mod data;
 mod error;
-mod features;
 mod fit;
 mod fitted;
 mod learner_spec;
@@ -35,18 +34,15 @@ mod _core {
 #[pyfunction]
 fn described() -> String {
     use lopsided::base::settings::Setting;
-    use lopsided::estimators::recipe::{BICLUSTER_SETTINGS, COMPAT_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
-    use lopsided::estimators::{APPROXIMATION_SETTINGS, estimators, gram_settings};
+    use lopsided::estimators::catalogue;
+    use lopsided::estimators::recipe::{COMPAT_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
     let solvers: Vec<Setting> =
         lopsided::solvers::svd::solvers::<f64>().iter().flat_map(|entry| entry.settings).copied().collect();
-    let shared = [gram_settings(), SVD_SETTINGS.to_vec(), GRAPH_SETTINGS.to_vec(), COMPAT_SETTINGS.to_vec(), solvers];
-    let with = |own: Vec<Setting>| [own, shared.concat()].concat();
-    let mut all: std::collections::BTreeMap<&str, Vec<Setting>> =
-        estimators::<f64>().iter().map(|entry| (entry.name, with(entry.settings.concat()))).collect();
-    all.insert("embed", with(Vec::new()));
-    all.insert("bicluster", with(BICLUSTER_SETTINGS.to_vec()));
-    all.insert("kpca", with(APPROXIMATION_SETTINGS.to_vec()));
-    all.insert("features", with(APPROXIMATION_SETTINGS.to_vec()));
+    let shared = [SVD_SETTINGS.to_vec(), GRAPH_SETTINGS.to_vec(), COMPAT_SETTINGS.to_vec(), solvers];
+    let all: std::collections::BTreeMap<&str, Vec<Setting>> = catalogue::<f64>()
+        .into_iter()
+        .map(|member| (member.name, [member.settings, shared.concat()].concat()))
+        .collect();
     serde_json::json!(all).to_string()
 }
 
@@ -65,9 +61,10 @@ fn registry(family: &str) -> PyResult<Vec<(String, String, Vec<String>)>> {
         "solvers" => svd::solvers::<f64>().iter().map(|e| row(e.name, e.about, e.settings)).collect(),
         "samplers" => landmarks::samplers::<f64>().iter().map(|e| row(e.name, e.about, e.settings)).collect(),
         "learners" => online::learners().iter().map(|e| row(e.name, e.about, e.settings)).collect(),
-        "estimators" => {
-            estimators::estimators::<f64>().iter().map(|e| row(e.name, e.about, &e.all_settings())).collect()
-        }
+        "estimators" => estimators::catalogue::<f64>()
+            .iter()
+            .map(|member| row(member.name, member.about, &member.settings))
+            .collect(),
         other => {
             let allowed = "kernels, solvers, samplers, learners or estimators";
             return Err(error::exception(lopsided::Error::param("family", other, allowed)));

@@ -5,10 +5,10 @@ use crate::convert::{matrix, vector};
 use crate::data::{Given, Parts};
 use crate::error::exception;
 use crate::fit;
-use crate::fitted::{Array, Fitted};
+use crate::fitted::{self, Array};
 use crate::run::run;
 use lopsided::data::archive::Archive;
-use lopsided::estimators::recipe;
+use lopsided::estimators::{Fitted, recipe};
 use lopsided::{Result, Run, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;
@@ -63,7 +63,7 @@ impl Model {
     /// Name of the estimator in model files.
     #[getter]
     fn name(&self) -> String {
-        either!(self, fitted => fitted.name())
+        either!(self, model => fitted::name(model))
     }
 
     /// Whether it computes in single precision.
@@ -74,12 +74,12 @@ impl Model {
 
     /// How the fit went and what was found from the data, as JSON.
     fn report(&self) -> String {
-        either!(self, fitted => fitted.report().to_string())
+        either!(self, model => fitted::report(model).to_string())
     }
 
     /// Names of the classes; none for a model of values.
     fn classes(&self) -> Vec<String> {
-        either!(self, fitted => fitted.classes())
+        either!(self, model => fitted::classes(model))
     }
 
     /// Names of the nodes of the graph it was fitted with, where it was one.
@@ -89,7 +89,7 @@ impl Model {
 
     /// One of the model's arrays.
     fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        either!(self, fitted => array(py, fitted, name))
+        either!(self, model => array(py, model, name))
     }
 
     /// Places new samples: rows, or columns if `columns` is true.
@@ -101,9 +101,9 @@ impl Model {
         columns: bool,
         seed: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        either!(self, fitted => {
-            let (fitted, parts) = (Arc::clone(fitted), Parts::of(given)?);
-            let placed = run(py, seed, None, move |run| fitted.transform(parts, columns, run))?;
+        either!(self, model => {
+            let (model, parts) = (Arc::clone(model), Parts::of(given)?);
+            let placed = run(py, seed, None, move |run| fitted::transform(&model, parts, columns, run))?;
             matrix(py, placed.as_ref())
         })
     }
@@ -111,8 +111,8 @@ impl Model {
     /// A row of decision values for each sample.
     #[pyo3(signature = (given, seed = 0))]
     fn decision<'py>(&self, py: Python<'py>, given: Given<'py>, seed: u64) -> PyResult<Bound<'py, PyAny>> {
-        either!(self, fitted => {
-            let found = predicted(py, fitted, given, seed, Fitted::decision)?;
+        either!(self, model => {
+            let found = predicted(py, model, given, seed, fitted::decision)?;
             matrix(py, found.as_ref())
         })
     }
@@ -120,27 +120,27 @@ impl Model {
     /// A row of class probabilities for each sample; `None` for a model without.
     #[pyo3(signature = (given, seed = 0))]
     fn probabilities<'py>(&self, py: Python<'py>, given: Given<'py>, seed: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
-        either!(self, fitted => {
-            let found = predicted(py, fitted, given, seed, Fitted::probabilities)?;
+        either!(self, model => {
+            let found = predicted(py, model, given, seed, fitted::probabilities)?;
             found.map(|found| matrix(py, found.as_ref())).transpose()
         })
     }
 
     /// Writes the model file that the command line reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        either!(self, fitted => py.detach(|| fitted.archive().save(&path)).map_err(exception))
+        either!(self, model => py.detach(|| fitted::archive(model).save(&path)).map_err(exception))
     }
 
     /// The settings that would make it again, as JSON.
     fn recipe(&self, py: Python<'_>) -> PyResult<String> {
-        let found = either!(self, fitted => py.detach(|| recipe::of_archive(&fitted.archive())));
+        let found = either!(self, model => py.detach(|| recipe::of_archive(&fitted::archive(model))));
         found.map(|settings| serde_json::json!(settings).to_string()).map_err(exception)
     }
 
     /// The bytes of the model file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = either!(self, fitted => py.detach(|| fitted.archive().to_bytes()));
-        PyBytes::new(py, &bytes)
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = either!(self, model => py.detach(|| fitted::archive(model).to_bytes()));
+        bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(exception)
     }
 
     /// Reads a model file.
@@ -177,8 +177,8 @@ fn predicted<T: Scalar + Element, R: Send + 'static>(
     run(py, seed, None, move |run| ask(&fitted, parts, run))
 }
 
-fn array<'py, T: Scalar + Element>(py: Python<'py>, fitted: &Fitted<T>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match fitted.array(name).map_err(exception)? {
+fn array<'py, T: Scalar + Element>(py: Python<'py>, model: &Fitted<T>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match fitted::array(model, name).map_err(exception)? {
         Array::Matrix(m) => matrix(py, m.as_ref())?,
         Array::Vector(v) => vector(py, &v),
         Array::Doubles(v) => vector(py, &v),

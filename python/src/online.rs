@@ -114,9 +114,9 @@ impl Learner {
     }
 
     /// The bytes of the checkpoint.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.state().archive().to_bytes());
-        PyBytes::new(py, &bytes)
+        bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(exception)
     }
 
     /// Reads a checkpoint.

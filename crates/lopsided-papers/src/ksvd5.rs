@@ -94,12 +94,10 @@ fn embeddings(
     let kernel = KernelSpec::new("poly").with("degree", 2.0).with("coef0", 1.0).with("gamma", 1.0);
     let solver = settings.solver();
     let mapped = Kpca { kernel: kernel.clone(), center: false, solver: solver.clone(), ..Kpca::new("poly", rank) };
-    let two_sided = KernelSvd {
-        kernel,
-        solver_params: solver.params.clone(),
-        rank: rank.min(both.cols().count()),
-        ..KernelSvd::new("poly").with_solver(&solver.name)
-    };
+    let two_sided = KernelSvd::new(kernel)
+        .with_rank(rank.min(both.cols().count()))
+        .with_solver(&solver.name)
+        .with_solver_params(solver.params.clone());
     let run = &desk.run;
     Ok(vec![
         ("nonlinear + SVD", mapped.fit(rows, run)?),

@@ -69,11 +69,12 @@ fn linear_svd(set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f
 }
 
 fn kernel_svd(kernel: &str, set: &GraphSet, setting: &Setting, run: &Run) -> Result<Features<f64>> {
-    let machine = KernelSvd {
-        gamma_factor: setting.factor,
-        solver_params: setting.solver.params.clone(),
-        ..KernelSvd::new(kernel).with_gamma(Gamma::Ksvd).with_rank(setting.rank).with_solver(&setting.solver.name)
-    };
+    let machine = KernelSvd::new(kernel)
+        .with_gamma(Gamma::Ksvd)
+        .with_gamma_factor(setting.factor)
+        .with_rank(setting.rank)
+        .with_solver(&setting.solver.name)
+        .with_solver_params(setting.solver.params.clone());
     Ok(machine.fit(set.data.clone(), run)?.into())
 }
 

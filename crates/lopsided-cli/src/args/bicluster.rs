@@ -18,6 +18,9 @@ pub(crate) struct BiclusterArgs {
     /// Column clusters, likewise.
     #[arg(long, value_name = "FILE")]
     pub(crate) col_labels_out: Option<PathBuf>,
+    /// Where to write the model for `transform` and `inspect`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     #[command(flatten)]

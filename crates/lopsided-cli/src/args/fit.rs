@@ -5,7 +5,7 @@ use super::{Given, GraphArgs, Learning, ReadArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lopsided::base::settings::Value;
-use lopsided::estimators::{EstimatorEntry, estimators};
+use lopsided::estimators::{EstimatorEntry, catalogue, estimators};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -120,8 +120,8 @@ nodes. A precomputed kernel has rows k(new, known) and, with --cols, columns k(k
 that was learned from needs no --cols. With --json the predictions are part of the object unless --out takes them.";
 
 fn names() -> PossibleValuesParser {
-    let predicting = estimators::<f64>();
-    PossibleValuesParser::new(predicting.iter().map(|entry| entry.name).chain(["kpca"]).collect::<Vec<_>>())
+    let fitted = catalogue::<f64>().into_iter().filter(|member| member.command == "fit");
+    PossibleValuesParser::new(fitted.map(|member| member.name).collect::<Vec<_>>())
 }
 
 fn grid_line(text: &str) -> Result<(String, Vec<Value>), String> {

@@ -67,17 +67,22 @@ fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outco
     let model = estimator.fit(data.x.clone(), &context.run).map_err(|error| input::with_shape_hint(error, HINT))?;
     let scores = scores(&data, &model, &mut notes);
     context.line.stage("writing");
+    context.run.watch.check()?;
     write(args, &data, &model)?;
     let mut summary = Summary::of(&estimator, &model, scores, notes);
     summary.coherence = coherence(&data.x, &model.col_clusters);
-    summary.files = [&args.row_labels_out, &args.col_labels_out].into_iter().flatten().cloned().collect();
+    summary.files = outputs(args).into_iter().cloned().collect();
     summary.seconds = context.seconds();
     summary.show(context)?;
     Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
 }
 
+fn outputs(args: &BiclusterArgs) -> Vec<&PathBuf> {
+    [&args.row_labels_out, &args.col_labels_out, &args.model].into_iter().flatten().collect()
+}
+
 fn check_outputs(args: &BiclusterArgs) -> lopsided::Result<()> {
-    let files: Vec<&PathBuf> = [&args.row_labels_out, &args.col_labels_out].into_iter().flatten().collect();
+    let files = outputs(args);
     files.iter().try_for_each(|path| output::check(path))?;
     output::check_distinct(&files)
 }
@@ -91,7 +96,7 @@ fn write<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>, model: &Biclusterin
         let ids = || (0..clusters.len()).map(|i| data.id(side, i)).collect::<Vec<_>>();
         path.as_ref().map_or(Ok(()), |path| write_clusters(path, &ids(), clusters))?;
     }
-    Ok(())
+    args.model.as_ref().map_or(Ok(()), |path| model.archive().save(path))
 }
 
 /// NMI and ARI over the rows that have a label.

@@ -7,7 +7,7 @@ use crate::talk;
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::archive::Archive;
-use lopsided::estimators::{FitReport, Head, KernelPcaModel, load_model, recipe};
+use lopsided::estimators::{FitReport, Fitted, KernelPcaModel, Model, recipe};
 use lopsided::online::{Account, LearnerSpec};
 use lopsided::report::text;
 use lopsided::{Error, KernelSvdModel, Scaling};
@@ -70,13 +70,15 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
         talk::print(&(recipe + "\n"))?;
         return Ok(Outcome::Done);
     }
-    match archive.field::<String>("estimator")?.as_str() {
-        "kernel-svd" => {}
-        "kpca" => return components(&archive, size, context),
-        "online-learner" => return online(&archive, size, context),
-        _ => return predictor(&archive, size, context),
+    if LearnerSpec::is_in(&archive) {
+        return online(&archive, size, context);
     }
-    let contents = contents(&archive, size)?;
+    let fitted = Fitted::<f64>::from_archive(&archive)?;
+    let contents = match (fitted.embedding(), &fitted) {
+        (Some(svd), _) => contents(&archive, svd, fitted.predictor().ok(), size)?,
+        (None, Fitted::Components(model)) => return components(&archive, model, size, context),
+        (None, _) => return predictor(&archive, fitted.predictor()?, size, context),
+    };
     if context.global.json {
         talk::json(&contents)?;
     } else {
@@ -126,7 +128,7 @@ fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
 /// A model of kernel principal components, as `--json` prints it.
 #[derive(Serialize)]
 struct Components {
-    estimator: &'static str,
+    estimator: String,
     format: u64,
     version: String,
     precision: String,
@@ -137,18 +139,17 @@ struct Components {
     params: BTreeMap<String, serde_json::Value>,
 }
 
-fn components(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
-    let model = KernelPcaModel::<f64>::from_archive(archive)?;
+fn components(archive: &Archive, model: &KernelPcaModel<f64>, size: u64, context: &Context) -> Result<Outcome> {
     let contents = Components {
-        estimator: "kpca",
+        estimator: archive.field("estimator")?,
         format: archive.field("format")?,
         version: archive.field("version")?,
         precision: archive.field("precision")?,
         bytes: size,
         n_train: model.n_train,
         rank: model.variances.len(),
-        variances: model.variances,
-        params: model.params,
+        variances: model.variances.clone(),
+        params: model.params.clone(),
     };
     if context.global.json {
         talk::json(&contents)?;
@@ -156,7 +157,7 @@ fn components(archive: &Archive, size: u64, context: &Context) -> Result<Outcome
     }
     let settings: Vec<String> = contents.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let lines = [
-        ("estimator", format!("kpca, {}", contents.precision)),
+        ("estimator", format!("{}, {}", contents.estimator, contents.precision)),
         ("file", format!("format {}, written by lopsided {}, {}", contents.format, contents.version, bytes(size))),
         ("settings", settings.join(", ").replace('"', "")),
         ("learned", format!("{} components from {} samples", contents.rank, contents.n_train)),
@@ -166,16 +167,14 @@ fn components(archive: &Archive, size: u64, context: &Context) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn predictor(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
-    let model = load_model::<f64>(archive)?;
-    let (classes, target) = (model.answer().classes().to_vec(), archive.field("target")?);
+fn predictor(archive: &Archive, model: &dyn Model<f64>, size: u64, context: &Context) -> Result<Outcome> {
     let contents = Predictor {
         estimator: archive.field("estimator")?,
         format: archive.field("format")?,
         version: archive.field("version")?,
         precision: archive.field("precision")?,
         bytes: size,
-        head: HeadContents { classes, target, fit: model.report().clone() },
+        head: HeadContents::of(archive, model)?,
     };
     if context.global.json {
         talk::json(&contents)?;
@@ -199,8 +198,12 @@ impl Predictor {
     }
 }
 
-fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {
-    let model = KernelSvdModel::<f64>::from_archive(archive)?;
+fn contents(
+    archive: &Archive,
+    model: &KernelSvdModel<f64>,
+    predictor: Option<&dyn Model<f64>>,
+    size: u64,
+) -> lopsided::Result<Contents> {
     let ((n, m), report) = (model.size(), model.report());
     Ok(Contents {
         estimator: archive.field("estimator")?,
@@ -226,17 +229,8 @@ fn contents(archive: &Archive, size: u64) -> lopsided::Result<Contents> {
         residual: report.residual(),
         converged: report.converged(),
         bytes: size,
-        head: head(archive, &model)?,
+        head: predictor.map(|predictor| HeadContents::of(archive, predictor)).transpose()?,
     })
-}
-
-fn head(archive: &Archive, model: &KernelSvdModel<f64>) -> lopsided::Result<Option<HeadContents>> {
-    if !Head::is_in(archive) {
-        return Ok(None);
-    }
-    let head = Head::of(archive, model)?;
-    let (classes, target) = (head.answer.classes().to_vec(), archive.field("target")?);
-    Ok(Some(HeadContents { classes, target, fit: head.report }))
 }
 
 impl Contents {
@@ -261,6 +255,11 @@ impl Contents {
 }
 
 impl HeadContents {
+    fn of(archive: &Archive, model: &dyn Model<f64>) -> lopsided::Result<Self> {
+        let (classes, target) = (model.answer().classes().to_vec(), archive.field("target")?);
+        Ok(HeadContents { classes, target, fit: model.report().clone() })
+    }
+
     fn lines(&self) -> Vec<(&'static str, String)> {
         let what =
             if self.classes.is_empty() { "values".into() } else { format!("classes {}", self.classes.join(", ")) };

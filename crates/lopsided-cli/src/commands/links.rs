@@ -52,7 +52,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     let given = estimator::given(&args.given.settings, None, context)?;
     let machine = estimator::checked::<f64>(&given, &Usual::LINKS, false)?;
     check(args, &given)?;
-    let kernel = machine.kernel.clone();
+    let kernel = machine.gram.kernel.clone();
     let rule = recipe::take_graph_rule(&mut given.clone(), &kernel)?;
     context.line.stage("reading");
     let options = input::options(&args.read);
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         held_out,
         trials: args.trials,
         rank,
-        kernel: machine.kernel.name.clone(),
+        kernel: machine.gram.kernel.name.clone(),
         methods: [lines("linear SVD", &linear), lines("kernel SVD", &kernels)].concat(),
         converged,
         notes,
@@ -117,7 +117,7 @@ fn both(
     let solver = SolverSpec { name: machine.solver.clone(), params: machine.solver_params.clone() };
     let linear = LinearSvd { rank: machine.rank, solver }.fit(&data, &context.run)?;
     // The length of a column grows with the links that leave a node; a kernel of distances would push those links down.
-    let compares = !machine.kernel.of_graph() && !machine.kernel.is_precomputed();
+    let compares = !machine.gram.kernel.of_graph() && !machine.gram.kernel.is_precomputed();
     let data = if compares { unit_sides(data) } else { data };
     let kernel = machine.fit(Dataset { y: None, ..data }, &context.run)?;
     Ok((linear, kernel.into()))

@@ -7,23 +7,40 @@ use crate::talk;
 use anyhow::Result;
 use lopsided::base::registry::Entry;
 use lopsided::base::settings::Setting;
-use lopsided::estimators::estimators;
+use lopsided::estimators::{Abilities, Member, catalogue};
 use lopsided::kernel::kernels;
 use lopsided::online::learners;
 use lopsided::report::text;
 use lopsided::solvers::landmarks::samplers;
 use lopsided::solvers::svd::solvers;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
-/// Name, one line about it, names of its parameters.
-type Line = (&'static str, &'static str, Vec<&'static str>);
+/// A member of a family. The fields are those of `--json`.
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    about: &'static str,
+    params: Vec<&'static str>,
+    /// Of an estimator: the command that fits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'static str>,
+    /// Of an estimator: what its models can do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    can: Option<Abilities>,
+}
+
+impl Line {
+    fn new(name: &'static str, about: &'static str, settings: &[Setting]) -> Self {
+        let params = settings.iter().map(|setting| setting.name).collect();
+        Line { name, about, params, command: None, can: None }
+    }
+}
 
 /// Prints the members of a family.
 pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<Outcome> {
     let (family, lines) = members(args.family);
     if context.global.json {
-        let lines: Vec<Value> =
-            lines.iter().map(|(name, about, params)| json!({"name": name, "about": about, "params": params})).collect();
         talk::json(&json!({ family: lines }))?;
     } else {
         talk::print(&table(&lines))?;
@@ -38,46 +55,29 @@ fn members(family: Family) -> (&'static str, Vec<Line>) {
         Family::Estimators => ("estimators", estimator_lines()),
         Family::Samplers => ("samplers", lines(&samplers::<f64>())),
         Family::Learners => {
-            ("learners", learners().iter().map(|entry| (entry.name, entry.about, names(entry.settings))).collect())
+            ("learners", learners().iter().map(|entry| Line::new(entry.name, entry.about, entry.settings)).collect())
         }
     }
 }
 
 fn estimator_lines() -> Vec<Line> {
-    let predicting = estimators::<f64>();
-    let describing = DESCRIBING.map(|(name, about, params)| (name, about, params.to_vec()));
-    predicting.iter().map(|e| (e.name, e.about, names(&e.all_settings()))).chain(describing).collect()
+    let line = |member: &Member<f64>| Line {
+        command: Some(member.command),
+        can: Some(member.can),
+        ..Line::new(member.name, member.about, &member.settings)
+    };
+    catalogue::<f64>().iter().map(line).collect()
 }
-
-/// Estimators that predict nothing, or only inside `reproduce`.
-const DESCRIBING: [(&str, &str, &[&str]); 5] = [
-    (
-        "bicluster",
-        "k-means on both sides of a kernel SVD of a matrix: clusters of rows and of columns (command: bicluster)",
-        &["row-clusters"],
-    ),
-    ("pca", "principal components of the rows (command: reproduce)", &["rank", "solver"]),
-    (
-        "kpca",
-        "kernel principal components of the rows, exact or by landmarks (commands: fit, transform)",
-        &["rank", "kernel", "approach", "sampler", "landmarks", "nystrom", "truncate"],
-    ),
-    ("linear-svd", "X = U Σ Vᵀ of the data matrix itself (command: reproduce)", &["rank", "solver"]),
-    ("hope", "U √Σ and V √Σ of the Katz proximity (I - βA)⁻¹ βA (command: reproduce)", &["rank", "beta", "solver"]),
-];
 
 fn lines<B: ?Sized>(entries: &[Entry<B>]) -> Vec<Line> {
-    entries.iter().map(|entry| (entry.name, entry.about, names(entry.settings))).collect()
-}
-
-fn names(settings: &[Setting]) -> Vec<&'static str> {
-    settings.iter().map(|setting| setting.name).collect()
+    entries.iter().map(|entry| Line::new(entry.name, entry.about, entry.settings)).collect()
 }
 
 fn table(lines: &[Line]) -> String {
-    let with_params = |(name, about, params): &Line| {
-        let params = if params.is_empty() { String::new() } else { format!("  [{}]", params.join(", ")) };
-        (*name, format!("{about}{params}"))
+    let with_params = |line: &Line| {
+        let params = if line.params.is_empty() { String::new() } else { format!("  [{}]", line.params.join(", ")) };
+        let command = line.command.map_or(String::new(), |command| format!(" (lopsided {command})"));
+        (line.name, format!("{}{command}{params}", line.about))
     };
     text::aligned(&lines.iter().map(with_params).collect::<Vec<_>>())
 }

@@ -7,9 +7,9 @@ use crate::{input, output, talk};
 use anyhow::Result;
 use lopsided::data::archive::Archive;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, write_matrix};
-use lopsided::estimators::KernelPcaModel;
+use lopsided::estimators::Fitted;
 use lopsided::report::text;
-use lopsided::{Error, Graph, KernelSvdModel, Samples, Scalar, Side};
+use lopsided::{Error, Graph, Samples, Scalar, Side};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -72,52 +72,21 @@ fn place<T: Scalar>(
     sides: &[(Side, &Path, PathBuf)],
     context: &Context,
 ) -> Result<Outcome> {
-    if archive.field::<String>("estimator")? == "kpca" {
-        return components::<T>(archive, args, sides, context);
-    }
-    let model = KernelSvdModel::<T>::from_archive(archive)?;
-    let (mut placed, mut notes) = (Vec::new(), Vec::new());
+    let model = Fitted::<T>::from_archive(archive)?;
+    let (mut placed, mut notes, mut rank) = (Vec::new(), Vec::new(), 0);
     for (side, path, out) in sides {
         context.line.stage("placing samples");
-        let newcomers = newcomers(&model, *side, path, args)?;
-        let values = match side {
-            Side::Row => model.project_rows(newcomers.samples.as_ref(), &context.run)?,
-            Side::Col => model.project_cols(newcomers.samples.as_ref(), &context.run)?,
-        };
+        if *side == Side::Col && !model.can().transform_cols {
+            return Err(Error::param("cols", path.display(), "left out: the model places rows").into());
+        }
+        let newcomers = newcomers(&model, archive, *side, path, args)?;
+        let values = model.transform(*side, newcomers.samples.as_ref(), &context.run)?;
+        rank = values.ncols();
         context.run.watch.check()?;
         write_matrix(out, &newcomers.ids, values.as_ref())?;
         placed.push(Placed { side: *side, count: newcomers.ids.len(), file: out.clone() });
         notes.extend(newcomers.notes);
     }
-    let rank = model.singular_values().len();
-    show(&Summary { rank, precision: T::NAME, placed, notes, seconds: context.seconds() }, context)?;
-    Ok(Outcome::Done)
-}
-
-/// Components of new rows by a model of `fit kpca`.
-fn components<T: Scalar>(
-    archive: &Archive,
-    args: &TransformArgs,
-    sides: &[(Side, &Path, PathBuf)],
-    context: &Context,
-) -> Result<Outcome> {
-    let model = KernelPcaModel::<T>::from_archive(archive)?;
-    let (mut placed, mut notes) = (Vec::new(), Vec::new());
-    for (side, path, out) in sides {
-        if *side == Side::Col {
-            return Err(Error::param("cols", path.display(), "left out: a model of kpca places rows").into());
-        }
-        context.line.stage("placing samples");
-        let table = rows_without(archive.field("target")?, path, args)?;
-        table.samples.check_finite(&path.display().to_string())?;
-        let values = model.transform(table.samples.as_ref(), &context.run)?;
-        context.run.watch.check()?;
-        let ids: Vec<String> = (0..values.nrows()).map(|i| i.to_string()).collect();
-        write_matrix(out, &ids, values.as_ref())?;
-        placed.push(Placed { side: *side, count: ids.len(), file: out.clone() });
-        notes.extend(table.notes);
-    }
-    let rank = model.variances.len();
     show(&Summary { rank, precision: T::NAME, placed, notes, seconds: context.seconds() }, context)?;
     Ok(Outcome::Done)
 }
@@ -138,29 +107,32 @@ fn rows_without<T: Scalar>(target: Option<String>, path: &Path, args: &Transform
 }
 
 fn newcomers<T: Scalar>(
-    model: &KernelSvdModel<T>,
+    model: &Fitted<T>,
+    archive: &Archive,
     side: Side,
     path: &Path,
     args: &TransformArgs,
 ) -> Result<Newcomers<T>> {
-    match read::<T>(path, &input::options(&args.read))? {
-        Input::Graph(graph, notes) => nodes(model, side, path, &graph, notes),
-        Input::Table(table) => {
-            table.samples.check_finite(&path.display().to_string())?;
-            let ids = (0..table.samples.count()).map(|i| i.to_string()).collect();
-            Ok(Newcomers { ids, samples: table.samples, notes: table.notes })
-        }
-    }
+    // Models of a table may have left a column of it out.
+    let of_table = matches!(model, Fitted::Components(_));
+    let table = match if of_table { None } else { Some(read::<T>(path, &input::options(&args.read))?) } {
+        Some(Input::Graph(graph, notes)) => return nodes(model, side, path, &graph, notes),
+        Some(Input::Table(table)) => table,
+        None => rows_without(archive.field("target")?, path, args)?,
+    };
+    table.samples.check_finite(&path.display().to_string())?;
+    let ids = (0..table.samples.count()).map(|i| i.to_string()).collect();
+    Ok(Newcomers { ids, samples: table.samples, notes: table.notes })
 }
 
 fn nodes<T: Scalar>(
-    model: &KernelSvdModel<T>,
+    model: &Fitted<T>,
     side: Side,
     path: &Path,
     graph: &Graph,
     mut notes: Vec<String>,
 ) -> Result<Newcomers<T>> {
-    let Some(frame) = &model.data.frame else { return Err(input::not_a_table(path)) };
+    let Some(frame) = model.frame() else { return Err(input::not_a_table(path)) };
     let (ids, samples, unknown) = match side {
         Side::Row => frame.row_samples(graph)?,
         Side::Col => frame.col_samples(graph)?,

@@ -37,6 +37,19 @@ fn planted_blocks_are_found_and_written() {
 }
 
 #[test]
+fn the_model_of_a_biclustering_is_an_embedding_with_clusters() {
+    let scratch = Scratch::new();
+    blocks(&scratch);
+    let json = scratch.json(&format!("{PLAIN} --model m"));
+    assert_eq!(json["files"][0], "m");
+    let inside = scratch.json("inspect m");
+    assert_eq!((&inside["rank"], &inside["kernel"]), (&4.into(), &"rbf".into()), "{inside}");
+    scratch.ok("transform m --rows a.csv --target none --out u.csv");
+    let recipe = scratch.ok("inspect m --recipe");
+    assert!(recipe.contains("\"row-clusters\": 3"), "{recipe}");
+}
+
+#[test]
 fn labels_may_be_missing_but_not_strange() {
     let scratch = Scratch::new();
     blocks(&scratch);

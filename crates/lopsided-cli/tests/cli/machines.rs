@@ -170,6 +170,21 @@ fn components_are_fitted_transformed_and_inspected() {
 }
 
 #[test]
+fn features_of_landmarks_approximate_the_kernel_from_the_shell_too() {
+    let scratch = tables();
+    let fit = scratch.json("fit features waves.csv --target y --landmarks 150 --gamma 0.5 --errors --model m");
+    assert_eq!((&fit["estimator"], &fit["params"]["landmarks"]), (&"features".into(), &150.into()), "{fit}");
+    assert!(fit["errors"]["gram"]["frobenius"].as_f64().unwrap() < 1e-4, "{fit}");
+    scratch.ok("transform m --rows waves.csv --out t.npy");
+    let (shape, values) = npy(&scratch.path("t.npy"));
+    assert!(shape.starts_with("(150, "), "{shape}");
+    // k(x, x) = 1 for this kernel.
+    let length: f64 = values[..values.len() / 150].iter().map(|v| v * v).sum();
+    assert!((length - 1.0).abs() < 1e-6, "{length}");
+    refused(&scratch, "fit features waves.csv --target y --rank 3 --model n", &["`rank`"]);
+}
+
+#[test]
 fn bad_input_is_refused_in_one_sentence() {
     let scratch = tables();
     scratch.write("far.txt", "3\n150\n");

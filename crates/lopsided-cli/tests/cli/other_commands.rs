@@ -37,6 +37,16 @@ fn lists_name_everything() {
     }
     assert_eq!(scratch.json("list solvers")["solvers"][0]["name"], "auto");
     assert!(scratch.ok("list estimators").starts_with("kernel-svd"));
+    let listed = scratch.json("list estimators");
+    let members = listed["estimators"].as_array().unwrap();
+    let names: Vec<_> = members.iter().map(|member| member["name"].as_str().unwrap()).collect();
+    assert_eq!(names[7..], ["embed", "bicluster", "kpca", "features"]);
+    assert!(members.iter().all(|member| member["can"]["predict"].is_boolean()), "{listed}");
+    // Everything that is offered is a word of the command that is named.
+    for member in members.iter().filter(|member| member["command"] == "fit") {
+        let output = scratch.run(&format!("fit {} nowhere.csv --dry-run", member["name"].as_str().unwrap()));
+        assert!(text(&output.stderr).contains("nowhere.csv"), "{member}: {}", text(&output.stderr));
+    }
     assert_eq!(scratch.json("list samplers")["samplers"][0]["name"], "uniform");
     assert!(scratch.ok("list learners").starts_with("gd-trace"));
 }

@@ -44,6 +44,8 @@ pub struct Archive {
     arrays: BTreeMap<String, Array>,
     /// Where it was read from, for messages.
     path: String,
+    /// Why it cannot be written, where something in it cannot.
+    fault: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +114,7 @@ impl std::fmt::Debug for Bytes {
 impl Archive {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
+        self.check()?;
         let (header, arrays) = self.header();
         file::write_atomically(path, |out| {
             let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|e| Error::io(path, e));
@@ -121,14 +124,24 @@ impl Archive {
         })
     }
 
+    /// Refuses what cannot be written.
+    fn check(&self) -> Result<()> {
+        let fault = |reason: &String| Error::Archive { path: "the model".into(), reason: reason.clone() };
+        self.fault.as_ref().map_or(Ok(()), |reason| Err(fault(reason)))
+    }
+
     /// The bytes that [`Archive::save`] writes.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for a model with something that no file can hold, such as a kernel given by value.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.check()?;
         let (header, arrays) = self.header();
         let mut out = Vec::with_capacity(8 + header.len() + self.bytes() as usize);
         out.extend((header.len() as u64).to_le_bytes());
         out.extend(header.as_bytes());
         arrays.iter().for_each(|array| out.extend(array.bytes.all().iter()));
-        out
+        Ok(out)
     }
 
     /// The safetensors header and the arrays in the order of the file, widest numbers first so that all are aligned.
@@ -195,7 +208,7 @@ impl Archive {
                 )
             })
             .collect();
-        Ok(Archive { meta, arrays, path })
+        Ok(Archive { meta, arrays, path, fault: None })
     }
 
     /// Bytes of all arrays.
@@ -216,8 +229,10 @@ impl Archive {
 
     /// Sets metadata of any shape that JSON can hold.
     pub fn set_field(&mut self, name: &str, value: impl serde::Serialize) {
-        // Only maps with keys that are not strings fail, and we have none.
-        self.meta.insert(name.into(), serde_json::to_value(value).unwrap_or(Value::Null));
+        match serde_json::to_value(value) {
+            Ok(value) => _ = self.meta.insert(name.into(), value),
+            Err(reason) => self.fault = Some(reason.to_string()),
+        }
     }
 
     /// True when there is an array of this name.
@@ -385,7 +400,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("model");
         sample().save(&path).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), sample().to_bytes());
+        assert_eq!(std::fs::read(&path).unwrap(), sample().to_bytes().unwrap());
         let back = Archive::load(&path).unwrap();
         assert_eq!(back.arrays, sample().arrays);
         assert_eq!(back.matrix::<f32>("m").unwrap()[(1, 2)], 5.0);
@@ -403,7 +418,7 @@ mod tests {
             shared.share_samples("x", &samples);
             copied.set_samples("x", samples.as_ref());
             assert_eq!(shared, copied);
-            assert_eq!(shared.to_bytes(), copied.to_bytes());
+            assert_eq!(shared.to_bytes().unwrap(), copied.to_bytes().unwrap());
             assert_eq!(shared.matrix::<f64>("x").unwrap(), samples.into_dense());
         }
     }

@@ -494,6 +494,14 @@ impl<T: Scalar> SamplesRef<'_, T> {
         }
     }
 
+    /// A copy with all coordinates stored, one sample per row.
+    pub fn to_dense(&self) -> Mat<T> {
+        match self {
+            SamplesRef::Dense(m) => m.to_owned(),
+            SamplesRef::Sparse(s) => s.to_owned().to_dense(),
+        }
+    }
+
     /// The listed samples, in that order.
     pub fn select(&self, rows: &[usize]) -> Samples<T> {
         match self {

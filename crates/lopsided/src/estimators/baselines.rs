@@ -1,6 +1,6 @@
 //! Methods that kernel SVD is measured against.
 
-use super::{Features, KernelSvd, Scaling};
+use super::{Features, Gram, KernelSvd, Scaling};
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -96,13 +96,8 @@ impl Kpca {
     /// # Errors
     /// Those of [`KernelSvd::fit`].
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Features<T>> {
-        let machine = KernelSvd {
-            kernel: self.kernel.clone(),
-            gamma: self.gamma,
-            gamma_factor: self.gamma_factor,
-            center: self.center,
-            ..machine(&self.kernel.name, self.rank, &self.solver)
-        };
+        let gram = Gram::from(self.kernel.clone()).with_gamma(self.gamma).with_gamma_factor(self.gamma_factor);
+        let machine = machine(gram, self.rank, &self.solver).with_center(self.center);
         Ok(Features::from(machine.fit(Dataset::new(data.x.clone()), run)?).one_sided())
     }
 }
@@ -164,9 +159,6 @@ impl Hope {
     }
 }
 
-fn machine(kernel: &str, rank: usize, solver: &SolverSpec) -> KernelSvd {
-    KernelSvd {
-        solver_params: solver.params.clone(),
-        ..KernelSvd::new(kernel).with_rank(rank).with_solver(&solver.name)
-    }
+fn machine(gram: impl Into<Gram>, rank: usize, solver: &SolverSpec) -> KernelSvd {
+    KernelSvd::new(gram).with_rank(rank).with_solver(&solver.name).with_solver_params(solver.params.clone())
 }

@@ -2,12 +2,14 @@ use super::{KernelSvd, KernelSvdModel};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, to_unit_rows, unit_rows};
 use crate::data::samples::{Samples, Side};
 use crate::estimators::compat::{Compat, Compatibility};
-use crate::kernel::Gamma;
+use crate::kernel::{Gamma, KernelSpec};
 use crate::solvers::kmeans::KMeans;
 use faer::Mat;
+use std::collections::BTreeMap;
 
 /// Clusters the rows and the columns of a matrix at once: k-means on both sides of a kernel SVD (\[KSVD\] Section 4.2).
 ///
@@ -56,12 +58,43 @@ pub struct BiclusteringModel<T> {
     pub col_clusters: Vec<u32>,
     /// Where the features come from.
     pub svd: KernelSvdModel<T>,
+    /// What it was made with, besides the settings of the features.
+    pub params: BTreeMap<String, serde_json::Value>,
+}
+
+/// Metadata with the clusters.
+const CLUSTERS: [&str; 2] = ["row_clusters", "col_clusters"];
+
+impl<T: Scalar> BiclusteringModel<T> {
+    /// The model as arrays and metadata: an embedding with the clusters beside it.
+    pub fn archive(&self) -> Archive {
+        let mut archive = self.svd.archive();
+        CLUSTERS.iter().zip([&self.row_clusters, &self.col_clusters]).for_each(|(name, codes)| {
+            archive.set_field(name, codes);
+        });
+        archive.set_field("params", &self.params);
+        archive
+    }
+
+    /// The model of an archive, or the embedding alone of one without clusters.
+    pub(super) fn of(archive: &Archive) -> Result<std::result::Result<Self, KernelSvdModel<T>>> {
+        let svd = KernelSvdModel::from_archive(archive)?;
+        let [rows, cols] = CLUSTERS.map(|name| archive.field::<Option<Vec<u32>>>(name));
+        Ok(match (rows?, cols?) {
+            (Some(row_clusters), Some(col_clusters)) => {
+                // Files of earlier versions do not say.
+                let params = archive.field("params").unwrap_or_default();
+                Ok(BiclusteringModel { row_clusters, col_clusters, svd, params })
+            }
+            _ => Err(svd),
+        })
+    }
 }
 
 impl Biclustering {
     /// Rank max(20, K, L), gamma by the median distance, centred, aligned `pca`, rows of unit length, 10 starts.
     pub fn new(kernel: &str, row_clusters: usize, col_clusters: usize) -> Self {
-        let precomputed = kernel == "precomputed";
+        let precomputed = KernelSpec::new(kernel).is_precomputed();
         let svd = KernelSvd::new(kernel).with_gamma(Gamma::Median).with_center(!precomputed);
         Biclustering {
             row_clusters,
@@ -99,7 +132,20 @@ impl Biclustering {
         };
         let row_clusters = cluster(Side::Row, self.row_clusters)?;
         let col_clusters = cluster(Side::Col, self.col_clusters)?;
-        Ok(BiclusteringModel { row_clusters, col_clusters, svd })
+        Ok(BiclusteringModel { row_clusters, col_clusters, svd, params: self.params() })
+    }
+
+    fn params(&self) -> BTreeMap<String, serde_json::Value> {
+        let mut params = BTreeMap::from([
+            ("row-clusters".into(), self.row_clusters.into()),
+            ("col-clusters".into(), self.col_clusters.into()),
+            ("unit-rows".into(), self.unit_rows.into()),
+            ("unit-features".into(), self.unit_features.into()),
+            ("restarts".into(), self.restarts.into()),
+            ("compat".to_string(), self.compat.kind.to_string().into()),
+        ]);
+        params.extend(self.compat.width.map(|width| ("compat-width".to_string(), width.into())));
+        params
     }
 
     /// The samples [`Biclustering::fit`] works on, checked and made comparable.
@@ -107,7 +153,7 @@ impl Biclustering {
         self.check(a.count(), a.width())?;
         a.check_finite("the matrix")?;
         let a = if self.unit_rows { unit_rows(a) } else { a };
-        if self.svd.kernel.is_precomputed() {
+        if self.svd.gram.kernel.is_precomputed() {
             return Ok(Dataset::new(a));
         }
         Dataset::from_matrix_with(a, &self.compat, run)
@@ -124,7 +170,7 @@ impl Biclustering {
         if self.restarts == 0 {
             return Err(Error::param("restarts", 0, "at least 1"));
         }
-        if self.svd.kernel.is_precomputed() && self.compat.kind != Compat::None {
+        if self.svd.gram.kernel.is_precomputed() && self.compat.kind != Compat::None {
             let allowed = "none for a precomputed kernel, which compares nothing";
             return Err(Error::param("compat", self.compat.kind, allowed));
         }

@@ -65,26 +65,21 @@ impl From<&str> for Gram {
 
 impl From<KernelSpec> for Gram {
     fn from(kernel: KernelSpec) -> Self {
-        Gram { kernel, ..Gram::default() }
+        Gram { kernel, gamma: Gamma::default(), gamma_factor: 1.0, operator: OperatorChoice::Auto, memory: None }
+    }
+}
+
+/// A kernel of your own, by value.
+impl<K: Kernel<f64> + 'static> From<K> for Gram {
+    fn from(kernel: K) -> Self {
+        KernelSpec::from(kernel).into()
     }
 }
 
 impl Gram {
-    /// What a kernel SVD makes its matrix from; its rank and its solver stay behind.
-    pub(crate) fn of(svd: &KernelSvd) -> Self {
-        let KernelSvd { kernel, gamma, gamma_factor, operator, memory, .. } = svd.clone();
-        Gram { kernel, gamma, gamma_factor, operator, memory }
-    }
-
     /// Gamma by `scale`, any way to multiply G, half of the free memory.
     pub fn new(kernel: &str) -> Self {
-        Gram {
-            kernel: KernelSpec::new(kernel),
-            gamma: Gamma::default(),
-            gamma_factor: 1.0,
-            operator: OperatorChoice::Auto,
-            memory: None,
-        }
+        KernelSpec::new(kernel).into()
     }
 
     /// How gamma is found.
@@ -173,8 +168,7 @@ impl Gram {
 
     /// What a machine that works with all of G would cost.
     pub(crate) fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        let Gram { kernel, gamma, gamma_factor, operator, memory } = self.clone();
-        KernelSvd { kernel, gamma, gamma_factor, operator, memory, ..KernelSvd::new("") }.with_rank(1).plan(data, run)
+        KernelSvd::new(self.clone()).with_rank(1).plan(data, run)
     }
 
     /// G, before anything of it is computed.

@@ -6,17 +6,21 @@
 mod ask_ls;
 mod baselines;
 mod bicluster;
+mod catalogue;
 pub mod compat;
 pub mod distributions;
 mod features;
+mod fitted;
 mod gram;
 mod kernel_machine;
+mod kernel_pca;
+mod kernel_ridge;
 mod kernel_svd;
+mod landmarked;
 mod learned_compat;
 pub mod linear;
 pub(crate) mod moments;
 mod new_values;
-mod nystrom_machine;
 pub mod recipe;
 pub(crate) mod scoring;
 mod streamed;
@@ -25,15 +29,19 @@ mod svd_predictor;
 pub use ask_ls::{AskLs, AskLsModel, Merge, Penalty, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
 pub use bicluster::{Biclustering, BiclusteringModel};
+pub use catalogue::{Learn, Member, catalogue, member};
 pub use features::Features;
+pub use fitted::{Abilities, Fitted};
 pub use gram::{Gram, settings as gram_settings};
 pub use kernel_machine::{ClassWeight, KernelLogistic, KernelMachineModel, Svm, SvmKind};
+pub use kernel_pca::{KernelPca, KernelPcaModel, NystromFeatures};
+pub use kernel_ridge::{KernelRidge, KernelRidgeModel, StreamedRidge};
 pub use kernel_svd::{KernelSvd, KernelSvdModel, Plan, Scaling};
-pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
-pub use nystrom_machine::{
-    APPROXIMATION_SETTINGS, Approach, Approximation, Attempt, Comparison, GramErrors, KernelPca, KernelPcaModel,
-    KernelRidge, KernelRidgeModel, MachineErrors, OwnLandmarks, SolutionErrors, StreamedRidge,
+pub use landmarked::{
+    APPROXIMATION_SETTINGS, Approach, Approximation, Attempt, Comparison, GramErrors, MachineErrors, OwnLandmarks,
+    SolutionErrors,
 };
+pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
@@ -104,6 +112,16 @@ pub trait Model<T: Scalar>: Send + Sync {
         Ok(None)
     }
 
+    /// Whether [`Model::probabilities`] has any. Provided: no.
+    fn has_probabilities(&self) -> bool {
+        false
+    }
+
+    /// The embedding it predicts from, where there is one. Provided: none.
+    fn embedding(&self) -> Option<&KernelSvdModel<T>> {
+        None
+    }
+
     /// The graph it was learned from, where it was one.
     fn frame(&self) -> Option<&GraphFrame>;
 
@@ -141,7 +159,7 @@ pub struct Recipe {
 impl Recipe {
     /// What makes the kernel matrix of a machine.
     fn gram(&self) -> Gram {
-        Gram::of(&self.svd)
+        self.svd.gram.clone()
     }
 
     /// The tolerance of the machine, where one was given.
@@ -163,6 +181,8 @@ pub struct EstimatorEntry<T> {
     pub about: &'static str,
     /// Settings that [`Estimator::with`] knows besides those of the kernel, in groups that several estimators have.
     pub settings: &'static [&'static [Setting]],
+    /// What its models can do, those with the right settings at least.
+    pub can: Abilities,
     /// Makes one.
     pub build: fn(Recipe) -> Box<dyn Estimator<T>>,
     /// Reads its model.
@@ -190,9 +210,13 @@ pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
         kernel_machine::svm_entry(),
         kernel_machine::nu_entry(),
         kernel_machine::logistic_entry(),
-        nystrom_machine::ridge_entry(),
+        kernel_ridge::entry(),
     ]
 }
+
+/// What predicts, and says how sure it is.
+const PROBABLE: Abilities =
+    Abilities { predict: true, probabilities: true, transform_rows: false, transform_cols: false, clusters: false };
 
 /// The scores of [`Estimator::validate`] by one fit per point and fold.
 fn validate_by_fits<T: Scalar, E: Estimator<T> + ?Sized>(

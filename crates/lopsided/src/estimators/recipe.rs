@@ -7,7 +7,7 @@
 use super::compat::{Compat, Compatibility};
 use super::{
     Approximation, Biclustering, Estimator, EstimatorEntry, FitReport, Gram, KernelPca, KernelSvd, KernelSvdModel,
-    Recipe, estimators,
+    NystromFeatures, Recipe, estimators,
 };
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -148,8 +148,7 @@ pub fn take_svd<T: Scalar>(
     let rank = given.take("rank").map(|rank| Settings::default().with("rank", rank));
     let rank = rank.map_or(Ok(usual.rank.min(most)), |given| given.count("rank", 1).map(|rank| rank as usize))?;
     let (center, scaling) = (given.flag("center", usual.center)?, given.word("scaling")?);
-    let Gram { kernel, gamma, gamma_factor, operator, memory } = gram;
-    let plain = KernelSvd { kernel, gamma, gamma_factor, rank, operator, memory, ..KernelSvd::new("") };
+    let plain = KernelSvd::new(gram).with_rank(rank);
     let scaling = scaling.unwrap_or(plain.scaling);
     given.take("center");
     given.take("scaling");
@@ -253,7 +252,7 @@ pub fn estimator<T: Scalar>(
     let asked = given.value("rank").is_some();
     let mut svd = take_svd::<T>(&mut given, &usual, entry.has("landmarks"), usize::MAX)?;
     if !asked {
-        svd.rank = svd.rank.min(most_components(&svd.kernel, data, None));
+        svd.rank = svd.rank.min(most_components(&svd.gram.kernel, data, None));
     }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
@@ -292,7 +291,7 @@ pub fn embedding<T: Scalar>(mut given: Settings, data: &Dataset<T>, own_columns:
     let mut svd = take_svd::<T>(&mut given, &Usual::EMBEDDING, false, usize::MAX)?;
     given.refuse_unknown(&[])?;
     if !asked {
-        let own_columns = own_columns || svd.kernel.is_precomputed();
+        let own_columns = own_columns || svd.gram.kernel.is_precomputed();
         let cols = if own_columns { data.x.width() } else { data.cols().count() };
         svd.rank = svd.rank.min(data.x.count()).min(cols).max(1);
     }
@@ -307,7 +306,17 @@ pub fn components<T: Scalar>(mut given: Settings, data: &Dataset<T>) -> Result<K
     let svd = take_svd::<T>(&mut given, &Usual::COMPONENTS, true, data.x.count().max(1))?;
     let (rank, center, tol) = (svd.rank, svd.center, svd.solver_params.get("tol"));
     given.refuse_unknown(&[&super::APPROXIMATION_SETTINGS])?;
-    Ok(KernelPca { gram: Gram::of(&svd), rank, tol, approximation: Approximation::default().with(&given)?, center })
+    Ok(KernelPca { gram: svd.gram, rank, tol, approximation: Approximation::default().with(&given)?, center })
+}
+
+/// The features of landmarks by the settings.
+///
+/// # Errors
+/// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
+pub fn features<T: Scalar>(mut given: Settings, _data: &Dataset<T>) -> Result<NystromFeatures> {
+    let gram = take_gram(&mut given, &Usual::COMPONENTS)?;
+    given.refuse_unknown(&[&super::APPROXIMATION_SETTINGS])?;
+    Ok(NystromFeatures::new(gram).with_approximation(Approximation::default().with(&given)?))
 }
 
 /// A biclustering of a matrix of this size by the settings.
@@ -369,6 +378,7 @@ pub fn of_archive(archive: &Archive) -> Result<Settings> {
         GRAPH_SETTINGS.to_vec(),
         COMPAT_SETTINGS.to_vec(),
         super::APPROXIMATION_SETTINGS.to_vec(),
+        BICLUSTER_SETTINGS.to_vec(),
         own,
     ];
     let known = groups.concat();

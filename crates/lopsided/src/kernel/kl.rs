@@ -104,7 +104,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
         settings: const {
             &[
                 FIXED_GAMMA,
-                Setting::new("epsilon", "what is added to every bin of a histogram", "a number above 0", "1e-6"),
+                Setting::new("epsilon", "what is added to every bin of a histogram", "between 1e-30 and 1", "1e-6"),
             ]
         },
         build: |params| Ok(Box::new(Kl { gamma: params.positive("gamma", Some(1.0))?, epsilon: epsilon(params)? })),

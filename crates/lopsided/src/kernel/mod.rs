@@ -17,6 +17,7 @@ mod graph;
 mod kl;
 mod laplacian;
 mod linear;
+mod own;
 pub mod pair;
 mod polynomial;
 mod precomputed;
@@ -181,11 +182,23 @@ pub struct KernelSpec {
     pub name: String,
     /// Its parameters.
     pub params: Settings,
+    /// The kernel itself, where it is not in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own: Option<own::Own>,
+}
+
+impl From<&str> for KernelSpec {
+    fn from(name: &str) -> Self {
+        KernelSpec::new(name)
+    }
 }
 
 impl KernelSpec {
     /// What holds for it whatever its settings are; nothing for a name that is not in the list.
     pub fn nature(&self) -> Nature {
+        if let Some(own) = &self.own {
+            return own.nature;
+        }
         listed::<f64>().iter().find(|(entry, _)| entry.name == self.name).map_or_else(Nature::default, |(_, n)| *n)
     }
 
@@ -201,7 +214,7 @@ impl KernelSpec {
 
     /// A kernel without parameters.
     pub fn new(name: &str) -> Self {
-        KernelSpec { name: name.into(), params: Settings::default() }
+        KernelSpec { name: name.into(), params: Settings::default(), own: None }
     }
 
     /// The same kernel with one parameter set.
@@ -217,6 +230,9 @@ impl KernelSpec {
 
     /// The kernel itself.
     pub fn build<T: Scalar>(&self) -> Result<Box<dyn Kernel<T>>> {
+        if let Some(own) = &self.own {
+            return own.build(&self.name, &self.params);
+        }
         registry::build("kernel", &kernels::<T>(), &self.name, &self.params)
     }
 

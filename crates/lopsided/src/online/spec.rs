@@ -51,6 +51,11 @@ pub struct LearnerSpec {
 }
 
 impl LearnerSpec {
+    /// Whether an archive is the checkpoint of a learner.
+    pub fn is_in(archive: &Archive) -> bool {
+        archive.field::<String>("estimator").is_ok_and(|name| name == super::ESTIMATOR)
+    }
+
     /// A learner with linear kernels, its usual loss and steps 1/√t.
     pub fn new(name: &str) -> Self {
         let loss = learner_entry(name).map_or(Loss::Squared, |entry| entry.losses[0]);

@@ -23,6 +23,10 @@ impl<T: Scalar> Operator<T> for Counted<'_, T> {
         self.inner.access()
     }
 
+    fn rounding(&self) -> f64 {
+        self.inner.rounding()
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
         self.watch.reading(rows.len() * cols.len());
         self.inner.block(rows, cols, out)

@@ -55,6 +55,10 @@ impl<T: Scalar> Operator<T> for Scaled<'_, T> {
         self.inner.access()
     }
 
+    fn rounding(&self) -> f64 {
+        self.inner.rounding()
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         self.inner.block(rows, cols, out.rb_mut())?;
         for column in out.col_iter_mut() {

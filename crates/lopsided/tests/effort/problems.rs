@@ -65,7 +65,7 @@ pub(crate) const PROBLEMS: &[Problem] = &[
 ];
 
 fn svd(kernel: &str) -> KernelSvd {
-    KernelSvd { memory: Some(1 << 30), ..KernelSvd::new(kernel) }
+    KernelSvd::new(gram(kernel))
 }
 
 fn gram(kernel: &str) -> Gram {
@@ -222,7 +222,7 @@ fn biclusters() -> Solve {
     let (rows, _) = synth::clusters::<f64>(300, 200, 3, 5);
     Box::new(move |run| {
         let estimator = Biclustering::new("rbf", 3, 3);
-        let estimator = Biclustering { svd: KernelSvd { memory: Some(1 << 30), ..estimator.svd }, ..estimator };
+        let estimator = Biclustering { svd: estimator.svd.with_memory(1 << 30), ..estimator };
         estimator.with_rank(3).fit(Samples::Dense(rows), run).unwrap();
         Vec::new()
     })

@@ -10,7 +10,7 @@ const COEF: f64 = 0.7;
 
 fn fit(kernel: KernelSpec, x: &Mat<f64>, z: &Mat<f64>, rank: usize, center: bool) -> KernelSvdModel<f64> {
     let data = Dataset::two_sided(both(x)[0].clone(), both(z)[0].clone());
-    let estimator = KernelSvd { kernel, ..KernelSvd::new("poly") };
+    let estimator = KernelSvd::new(kernel);
     estimator.with_rank(rank).with_solver("exact").with_center(center).fit(data, &Run::default()).unwrap()
 }
 

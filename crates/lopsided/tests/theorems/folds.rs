@@ -49,7 +49,8 @@ impl Case {
 
     fn build(&self) -> Box<dyn Estimator<f64>> {
         let entry = estimators::<f64>().into_iter().find(|entry| entry.name == self.estimator).unwrap();
-        let kind = if self.input == "table" && !self.svd.kernel.is_precomputed() { Compat::Pca } else { Compat::None };
+        let kind =
+            if self.input == "table" && !self.svd.gram.kernel.is_precomputed() { Compat::Pca } else { Compat::None };
         let recipe = Recipe { svd: self.svd.clone(), compat: Compatibility::new(kind) };
         (entry.build)(recipe).with(&self.fixed).unwrap()
     }
@@ -62,7 +63,7 @@ impl Case {
     }
 
     fn name(&self) -> String {
-        format!("{} {:?} on {}, {}", self.estimator, self.fixed, self.input, self.svd.kernel.name)
+        format!("{} {:?} on {}, {}", self.estimator, self.fixed, self.input, self.svd.gram.kernel.name)
     }
 }
 

@@ -18,6 +18,7 @@ mod nu_svm;
 mod nystrom;
 mod nystrom_machine;
 mod online;
+mod open;
 mod operators;
 mod predictor;
 mod real_data;

@@ -4,7 +4,7 @@ use lopsided::{Csr, Dataset, KernelSvd, KernelSvdModel, Mat, Run, Samples, Scala
 use proptest::prelude::*;
 
 fn estimator(name: &str, rank: usize) -> KernelSvd {
-    KernelSvd { kernel: naive::spec(name, 0.3), ..KernelSvd::new(name) }.with_rank(rank).with_tol(1e-12)
+    KernelSvd::new(naive::spec(name, 0.3)).with_rank(rank).with_tol(1e-12)
 }
 
 fn two_sided<T: Scalar>(x: &Mat<f64>, z: &Mat<f64>, sparse: bool) -> Dataset<T> {
@@ -189,7 +189,7 @@ fn wrong_inputs_are_named() {
     assert_eq!(fit(estimator("rbf", 1), Dataset::new(Samples::Dense(nan))), "X contains inf at row 2, column 1");
     assert!(fit(KernelSvd::new("rbf"), Dataset::new(wide.clone())).contains("samples that do not vary"));
     assert!(fit(KernelSvd::new("rfb"), Dataset::new(wide.clone())).contains("did you mean `rbf`?"));
-    let small = KernelSvd { memory: Some(1000), ..estimator("rbf", 1) };
+    let small = estimator("rbf", 1).with_memory(1000);
     assert!(
         fit(small.with_solver("exact"), Dataset::new(Samples::Dense(Mat::from_fn(400, 3, |i, _| i as f64))))
             .contains("but 1.0 KB are allowed")
@@ -221,7 +221,7 @@ fn a_new_column_whose_values_overflow_is_named() {
         let near = |seed| lopsided::data::synth::gaussian::<f64>(n, 2, seed);
         let x = Mat::from_fn(n, 2, |i, j| if i == 3 { 60.0 } else { near(1)[(i, j)] });
         let data = Dataset::two_sided(kind(x), kind(near(2)));
-        let estimator = KernelSvd { kernel: crate::naive::spec("sne", 1.0), ..KernelSvd::new("sne") }.with_rank(3);
+        let estimator = KernelSvd::new(crate::naive::spec("sne", 1.0)).with_rank(3);
         let model = estimator.fit(data, &Run::default()).unwrap();
         let new = Mat::from_fn(n, 2, |i, j| if i == 5 { 59.0 } else { near(3)[(i, j)] });
         let error = model.project_cols(kind(new).as_ref(), &Run::default()).unwrap_err().to_string();

@@ -73,7 +73,7 @@ fn nystrom_is_exact_on_every_operator() {
                 continue;
             }
             let data = Dataset::two_sided(both::<f64>(&x)[sparse].clone(), both::<f64>(&z)[sparse].clone());
-            let estimator = KernelSvd { kernel: naive::spec(name, 0.3), operator: choice, ..KernelSvd::new(name) };
+            let estimator = KernelSvd::new(naive::spec(name, 0.3)).with_operator(choice);
             let model = estimator.with_rank(3).with_tol(1e-10).with_solver("nystrom").fit(data, &run(0)).unwrap();
             for (s, r) in model.singular_values().iter().zip(&reference) {
                 assert!((s - r).abs() < 1e-8 * reference[0], "{name} {choice:?}");
@@ -269,11 +269,8 @@ proptest! {
         for name in naive::POINTWISE {
             let pick = |m: &Mat<f64>| both::<f64>(m)[usize::from(sparse)].clone();
             let data = Dataset::two_sided(pick(&x), pick(&z));
-            let estimator = KernelSvd {
-                kernel: naive::spec(name, 0.3),
-                solver_params: params(&[("rows-sample", 8.0), ("cols-sample", 9.0), ("polish", 0.0)]),
-                ..KernelSvd::new(name)
-            };
+            let landmarks = params(&[("rows-sample", 8.0), ("cols-sample", 9.0), ("polish", 0.0)]);
+            let estimator = KernelSvd::new(naive::spec(name, 0.3)).with_solver_params(landmarks);
             let estimator = estimator.with_rank(2).with_solver("nystrom").with_center(center).with_scaling(Scaling::Sqrt);
             let model = estimator.fit(data, &run(1)).unwrap();
             model.save(&dir.path().join("m")).unwrap();
@@ -297,11 +294,8 @@ fn models_by_products_place_training_samples_on_themselves_and_survive_a_file() 
     for ((name, center), solver) in kernels.into_iter().flat_map(|k| ["nystrom", "symmetric-nystrom"].map(|s| (k, s))) {
         let sparse = |m: &Mat<f64>| both::<f64>(m)[1].clone();
         for pick in [&|m: &Mat<f64>| Samples::Dense(m.clone()), &sparse as &dyn Fn(&Mat<f64>) -> Samples<f64>] {
-            let estimator = KernelSvd {
-                kernel: naive::spec(name, 1.0),
-                solver_params: params(&[("rows-sample", 12.0), ("cols-sample", 12.0)]),
-                ..KernelSvd::new(name)
-            };
+            let landmarks = params(&[("rows-sample", 12.0), ("cols-sample", 12.0)]);
+            let estimator = KernelSvd::new(naive::spec(name, 1.0)).with_solver_params(landmarks);
             let estimator = estimator.with_rank(4).with_solver(solver).with_center(center).with_scaling(Scaling::Sqrt);
             let model = estimator.fit(Dataset::two_sided(pick(&x), pick(&z)), &run(1)).unwrap();
             assert!(!model.report().converged() && model.report().residual() > 1e-3, "{name}: {:?}", model.report());
@@ -326,7 +320,7 @@ fn hubs_are_no_obstacle_to_nystrom() {
     let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
     let some: Vec<usize> = (0..400_000).step_by(100_000).collect();
     let (x, z) = (data.x.as_ref().select(&some), data.cols().as_ref().select(&some));
-    let estimator = KernelSvd { memory: Some(1 << 30), ..KernelSvd::new("sne") }.with_rank(2);
+    let estimator = KernelSvd::new("sne").with_memory(1 << 30).with_rank(2);
     assert!(matches!(estimator.fit(data.clone(), &run(0)).err().unwrap(), lopsided::Error::Memory { .. }));
     let estimator = estimator.with_solver("nystrom");
     let centered = estimator.clone().with_center(true).fit(data.clone(), &run(0)).err().unwrap().to_string();

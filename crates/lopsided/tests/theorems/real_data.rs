@@ -87,8 +87,7 @@ fn pubmed_sne_converges_although_thousands_of_values_coincide() {
     let Some(graph) = graph("pubmed") else { return };
     let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
     assert!((data.x.as_ref().variance() - 2.284_41e-5).abs() < 5e-11);
-    let estimator =
-        KernelSvd { gamma_factor: 0.5, ..KernelSvd::new("sne").with_gamma(Gamma::Ksvd).with_rank(20).with_tol(1e-6) };
+    let estimator = KernelSvd::new("sne").with_gamma(Gamma::Ksvd).with_gamma_factor(0.5).with_rank(20).with_tol(1e-6);
     let model = estimator.fit(data, &Run::default()).unwrap();
     let report = model.report();
     eprintln!(
@@ -144,7 +143,7 @@ fn cora_is_classified_better_by_ksvd_than_by_svd_of_the_same_rank() {
     let Some(graph) = graph("cora") else { return };
     let (codes, run) = (codes("cora", &graph), Run::default());
     let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
-    let machine = KernelSvd { gamma_factor: 2.0, ..KernelSvd::new("rbf").with_gamma(Gamma::Ksvd).with_rank(60) };
+    let machine = KernelSvd::new("rbf").with_gamma(Gamma::Ksvd).with_gamma_factor(2.0).with_rank(60);
     let linear = LinearSvd::new(60).fit(&data, &run).unwrap();
     let kernel = Features::from(machine.fit(data, &run).unwrap());
     let task = NodeClassification { trials: 3, folds: 3, ..NodeClassification::default() };

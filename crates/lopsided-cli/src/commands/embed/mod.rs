@@ -14,7 +14,7 @@ use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::io::write_matrix;
 use lopsided::estimators::recipe::{self, Usual};
-use lopsided::{Compat, KernelSvd, KernelSvdModel, LearnedCompat, Scalar, Side};
+use lopsided::{Compat, KernelSvdModel, LearnedCompat, Scalar, Side};
 use std::path::{Path, PathBuf};
 use summary::{DryRun, Summary};
 
@@ -55,7 +55,7 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     context.line.stage("preparing products with G");
     let (model, learning) = match learner {
         Some(learner) => learned::fit(&learner, data, &context.run).map(|(model, how)| (model, Some(how)))?,
-        None => (KernelSvd { kernel: plan.kernel.clone(), ..estimator }.fit(data, &context.run)?, None),
+        None => (estimator.with_kernel(plan.kernel.clone()).fit(data, &context.run)?, None),
     };
     let mut summary = Summary::of(&model, &plan, notes);
     summary.learning = learning;

@@ -39,11 +39,11 @@ pub(super) fn embed<T: Scalar>(
 
 fn machine(estimator: &KernelSvd, given: &Settings, context: &Context) -> lopsided::Result<StreamedKernelSvd> {
     let count = |name| given.value(name).map(|_| given.count(name, 1).map(|n| n as usize)).transpose();
-    let default = StreamedKernelSvd::new(&estimator.kernel.name);
+    let default = StreamedKernelSvd::new(&estimator.gram.kernel.name);
     Ok(StreamedKernelSvd {
-        kernel: estimator.kernel.clone(),
-        gamma: estimator.gamma,
-        gamma_factor: estimator.gamma_factor,
+        kernel: estimator.gram.kernel.clone(),
+        gamma: estimator.gram.gamma,
+        gamma_factor: estimator.gram.gamma_factor,
         rank: estimator.rank,
         rows_sample: count("rows-sample")?,
         cols_sample: count("cols-sample")?,

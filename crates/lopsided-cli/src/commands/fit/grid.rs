@@ -30,14 +30,14 @@ pub(super) fn of<T: Scalar>(
     let words = |values: &[f64]| values.iter().map(|value| Value::Number(*value)).collect::<Vec<_>>();
     let open = |name: &str| given.value(name).is_none();
     let mut grid = Vec::new();
-    if open("gamma-factor") && recipe.svd.kernel.gamma_from_data() {
+    if open("gamma-factor") && recipe.svd.gram.kernel.gamma_from_data() {
         let factors = if data.frame.is_some() { GRAPH_FACTORS } else { TABLE_FACTORS };
         grid.push(("gamma-factor".into(), words(&factors)));
     }
     let has = |name: &str| estimators::<T>().iter().any(|e| e.name == args.estimator && e.has(name));
     let has_rank = has("rank");
     if has_rank && open("rank") {
-        let most = most_components(&recipe.svd.kernel, data, Some(folds));
+        let most = most_components(&recipe.svd.gram.kernel, data, Some(folds));
         let mut ranks: Vec<usize> = RANKS.iter().map(|rank| *rank.min(&most)).collect();
         ranks.dedup();
         grid.push(("rank".into(), ranks.into_iter().map(Value::from).collect()));

@@ -1,8 +1,8 @@
 //! `lopsided fit`: learns to predict, and writes the model.
 
+mod components;
 mod errors;
 mod grid;
-mod kpca;
 mod landmarks;
 mod streamed;
 mod summary;
@@ -15,7 +15,7 @@ use crate::labelled::{self, Labelled};
 use crate::{estimator, input, output};
 use anyhow::Result;
 use lopsided::estimators::recipe::{self, Usual};
-use lopsided::estimators::{Estimator, MachineErrors, score};
+use lopsided::estimators::{Estimator, MachineErrors, member, score};
 use lopsided::evaluation::{Search, Tuning};
 use lopsided::{Dataset, Error, Scalar};
 use summary::Summary;
@@ -33,8 +33,11 @@ pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
 
 fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     let mut given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
+    let member = member::<T>(&args.estimator)?;
+    if !member.can.predict {
+        return components::fit(&member, given, args, context);
+    }
     match args.estimator.as_str() {
-        "kpca" => return kpca::fit::<T>(given, args, context),
         "krr" if args.landmarks.stream => return streamed::fit::<T>(&given, args, context),
         _ => landmarks::refuse(args)?,
     }

@@ -13,7 +13,7 @@ pub use penalty::Penalty;
 pub(super) use stack::Merger;
 
 use super::scoring::{Answer, Known, deal};
-use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
+use super::{Estimator, EstimatorEntry, FitReport, Model, PROBABLE, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -462,6 +462,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "ask-ls",
         about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
         settings: &SETTINGS,
+        can: PROBABLE,
         build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
     }
@@ -473,6 +474,7 @@ pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "ls-svm",
         about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
         settings: &SYMMETRIC_SETTINGS,
+        can: PROBABLE,
         build: |recipe: Recipe| {
             Box::new(AskLs { route: recipe.route(), ..AskLs::symmetric(recipe.gram(), Symmetrize::Average) })
         },

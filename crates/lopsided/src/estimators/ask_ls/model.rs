@@ -203,8 +203,11 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
 
     /// Stacking gives probabilities.
     fn probabilities(&self, samples: &Dataset<T>, run: &Run) -> Result<Option<Mat<f64>>> {
-        let has = self.merger.merge == super::Merge::Stack && self.answer != Answer::Values;
-        has.then(|| self.decision(samples, run)).transpose()
+        Model::<T>::has_probabilities(self).then(|| self.decision(samples, run)).transpose()
+    }
+
+    fn has_probabilities(&self) -> bool {
+        self.merger.merge == super::Merge::Stack && self.answer != Answer::Values
     }
 
     fn frame(&self) -> Option<&GraphFrame> {

@@ -6,7 +6,7 @@ use super::{
     Symmetrize, Task, TwoClass, codes,
 };
 use crate::estimators::Answer;
-use crate::estimators::nystrom_machine::Problem;
+use crate::estimators::landmarked::Problem;
 use crate::solvers::lowrank::KernelFunctions;
 
 /// The samples with a class.

@@ -1,7 +1,7 @@
 use super::{
     APPROXIMATION_SETTINGS, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, Gram,
-    KernelMachineModel, Learned, Model, Output, PENALTY, Plan, Point, Recipe, Result, Run, SYMMETRIZE, Scalar, Setting,
-    Settings, Space, Symmetrize, Task, gram, validate,
+    KernelMachineModel, Learned, Model, Output, PENALTY, PROBABLE, Plan, Point, Recipe, Result, Run, SYMMETRIZE,
+    Scalar, Setting, Settings, Space, Symmetrize, Task, gram, validate,
 };
 use crate::operator::{DenseOperator, Operator, materialize};
 use crate::solvers::linear_machine::{Labels, Logistic};
@@ -126,6 +126,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "logistic",
         about: "kernel logistic regression with a symmetric or symmetrised kernel, exact or by landmarks (--approach lla, gsa): probabilities of the classes",
         settings: &SETTINGS,
+        can: PROBABLE,
         build: |recipe: Recipe| Box::new(KernelLogistic { tol: recipe.tol(), ..KernelLogistic::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }

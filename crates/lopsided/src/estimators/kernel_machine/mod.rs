@@ -22,9 +22,9 @@ pub(super) use logistic::entry as logistic_entry;
 pub(super) use svm::{entry as svm_entry, nu_entry};
 
 use super::ask_ls::{AskLsModel, Functions, Merge, Merger, Symmetrize, Symmetrized, check_square, training, unfolded};
-use super::nystrom_machine::{APPROXIMATION_SETTINGS, Approach, Approximation};
+use super::landmarked::{APPROXIMATION_SETTINGS, Approach, Approximation};
 use super::scoring::{Answer, Known, no_target};
-use super::{Estimator, EstimatorEntry, FitReport, Model, PENALTY, Point, Recipe, gram};
+use super::{Estimator, EstimatorEntry, FitReport, Model, PENALTY, PROBABLE, Point, Recipe, gram};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;

@@ -170,6 +170,10 @@ impl<T: Scalar> Model<T> for KernelMachineModel<T> {
         Ok(Some(class_probabilities(values.as_ref(), sigmoids, pairs, self.answer().width())))
     }
 
+    fn has_probabilities(&self) -> bool {
+        !matches!(self.output, Output::Machines { sigmoids: None, .. })
+    }
+
     fn frame(&self) -> Option<&GraphFrame> {
         self.functions.model().frame()
     }

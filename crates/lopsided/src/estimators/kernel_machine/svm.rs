@@ -1,10 +1,10 @@
 use super::{
     APPROXIMATION_SETTINGS, Approach, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Error, Estimator,
-    EstimatorEntry, Frame, Gram, KernelMachineModel, Labelled, Model, PENALTY, Plan, Point, Recipe, Result, Run,
-    SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, gram, validate,
+    EstimatorEntry, Frame, Gram, KernelMachineModel, Labelled, Model, PENALTY, PROBABLE, Plan, Point, Recipe, Result,
+    Run, SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, gram, validate,
 };
 use crate::base::settings::Value;
-use crate::estimators::nystrom_machine::{Comparison, MachineErrors, Problem};
+use crate::estimators::landmarked::{Comparison, MachineErrors, Problem};
 use crate::solvers::linear_machine::HingeLoss;
 use crate::solvers::linsys::check_penalty;
 use crate::solvers::svm::MultiClass;
@@ -224,6 +224,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "svm",
         about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)",
         settings: &SETTINGS,
+        can: PROBABLE,
         build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }
@@ -235,6 +236,7 @@ pub(in crate::estimators) fn nu_entry<T: Scalar>() -> EstimatorEntry<T> {
         name: "nu-svm",
         about: "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors",
         settings: &NU_SETTINGS,
+        can: PROBABLE,
         build: |recipe: Recipe| {
             Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }.with_kind(SvmKind::Nu(NU)))
         },

@@ -16,8 +16,8 @@ use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::estimators::gram::Gram;
 use crate::kernel::{Gamma, Kernel, KernelSpec};
-use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, OperatorPlan, available_memory};
-use crate::solvers::svd::{self, SolverPlan};
+use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, OperatorPlan};
+use crate::solvers::svd::{self, SolverPlan, SvdSolver};
 
 /// Kernel SVD: two sets of nonlinear features, one for rows and one for columns, from an asymmetric kernel.
 ///
@@ -41,12 +41,8 @@ use crate::solvers::svd::{self, SolverPlan};
 /// ```
 #[derive(Clone, Debug)]
 pub struct KernelSvd {
-    /// The kernel; a `gamma` among its parameters wins over [`KernelSvd::gamma`].
-    pub kernel: KernelSpec,
-    /// How gamma is found for the kernels that need one.
-    pub gamma: Gamma,
-    /// Multiplies the bandwidth: gamma is divided by its square.
-    pub gamma_factor: f64,
+    /// What makes G: the kernel, its bandwidth, how G is multiplied, memory.
+    pub gram: Gram,
     /// Number of triplets.
     pub rank: usize,
     /// Name of the solver.
@@ -57,10 +53,6 @@ pub struct KernelSvd {
     pub center: bool,
     /// Scaling of embeddings and projections.
     pub scaling: Scaling,
-    /// How G is multiplied.
-    pub operator: OperatorChoice,
-    /// Bytes that may be used; `None`: half of what is free.
-    pub memory: Option<u64>,
 }
 
 /// What a fit will do and cost, known before anything is allocated.
@@ -82,19 +74,31 @@ pub struct Plan {
 
 impl KernelSvd {
     /// Rank 16, gamma `scale`, solver `auto`, no centring.
-    pub fn new(kernel: &str) -> Self {
+    pub fn new(gram: impl Into<Gram>) -> Self {
         KernelSvd {
-            kernel: KernelSpec::new(kernel),
-            gamma: Gamma::default(),
-            gamma_factor: 1.0,
+            gram: gram.into(),
             rank: 16,
             solver: "auto".into(),
             solver_params: Settings::default(),
             center: false,
             scaling: Scaling::None,
-            operator: OperatorChoice::Auto,
-            memory: None,
         }
+    }
+
+    /// Another kernel: a name, a [`KernelSpec`], or a kernel of your own by value.
+    ///
+    /// ```
+    /// use lopsided::KernelSvd;
+    /// use lopsided::kernel::{KernelSpec, Polynomial};
+    ///
+    /// let by_name = KernelSvd::new("sne").with_kernel("rbf");
+    /// let with_settings = KernelSvd::new("sne").with_kernel(KernelSpec::new("rbf").with("gamma", 0.1));
+    /// let by_value = KernelSvd::new("sne").with_kernel(Polynomial { gamma: 1.0, coef0: 1.0, degree: 2 });
+    /// # let _ = (by_name, with_settings, by_value);
+    /// ```
+    pub fn with_kernel(mut self, kernel: impl Into<KernelSpec>) -> Self {
+        self.gram.kernel = kernel.into();
+        self
     }
 
     /// Number of triplets.
@@ -105,7 +109,13 @@ impl KernelSvd {
 
     /// How gamma is found.
     pub fn with_gamma(mut self, gamma: Gamma) -> Self {
-        self.gamma = gamma;
+        self.gram.gamma = gamma;
+        self
+    }
+
+    /// The factor of the bandwidth.
+    pub fn with_gamma_factor(mut self, factor: f64) -> Self {
+        self.gram.gamma_factor = factor;
         self
     }
 
@@ -121,6 +131,12 @@ impl KernelSvd {
         self
     }
 
+    /// Settings of the solver.
+    pub fn with_solver_params(mut self, params: Settings) -> Self {
+        self.solver_params = params;
+        self
+    }
+
     /// Centres both feature maps.
     pub fn with_center(mut self, center: bool) -> Self {
         self.center = center;
@@ -129,7 +145,13 @@ impl KernelSvd {
 
     /// How G is multiplied.
     pub fn with_operator(mut self, operator: OperatorChoice) -> Self {
-        self.operator = operator;
+        self.gram.operator = operator;
+        self
+    }
+
+    /// Bytes that may be used.
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.gram.memory = Some(bytes);
         self
     }
 
@@ -145,10 +167,56 @@ impl KernelSvd {
     /// [`Error::Param`], [`Error::Shape`], [`Error::NotFinite`] for what a user can mend; [`Error::Memory`] before more is
     /// allocated than allowed; [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<KernelSvdModel<T>> {
-        let (spec, kernel) = self.gram().built_kernel(&data, run.seed)?;
-        let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
-        let matrix = self.matrix(&*kernel, &data, run)?;
-        let plan = self.cost(&matrix, spec.clone())?;
+        self.fit_with(&*svd::solver::<T>(&self.solver, &self.solver_params)?, data, run)
+    }
+
+    /// Fits the model with a solver by value instead of [`KernelSvd::solver`], which may be one of your own.
+    ///
+    /// ```
+    /// use lopsided::operator::Operator;
+    /// use lopsided::solvers::svd::{SolverPlan, Svd, SvdSolver};
+    /// use lopsided::{Dataset, KernelSvd, Mat, Result, Run, Samples};
+    ///
+    /// /// Power iteration for the leading triplet alone.
+    /// struct Power;
+    ///
+    /// impl SvdSolver<f64> for Power {
+    ///     fn solve(&self, g: &dyn Operator<f64>, rank: usize, _: &Run) -> Result<Svd<f64>> {
+    ///         let (mut u, mut v) = (Mat::zeros(g.nrows(), 1), Mat::from_fn(g.ncols(), 1, |_, _| 1.0));
+    ///         let mut sigma = 0.0;
+    ///         for _ in 0..200 {
+    ///             v = &v / v.norm_l2();
+    ///             g.apply(v.as_ref(), u.as_mut())?;
+    ///             u = &u / u.norm_l2();
+    ///             g.apply_transpose(u.as_ref(), v.as_mut())?;
+    ///             sigma = v.norm_l2();
+    ///         }
+    ///         v = &v / sigma;
+    ///         Svd::measured("power", (u, vec![sigma], v), g, rank, 1e-6)
+    ///     }
+    ///
+    ///     fn plan(&self, n: usize, m: usize, _: usize) -> SolverPlan {
+    ///         SolverPlan { solver: "power", why: String::new(), bytes: 8 * (n + m) as u64, products: 400, flops: 0.0 }
+    ///     }
+    /// }
+    ///
+    /// let x = Samples::Dense(Mat::from_fn(20, 2, |i, j| ((i * 3 + j) % 5) as f64));
+    /// let model = KernelSvd::new("rbf").with_rank(1).fit_with(&Power, Dataset::new(x), &Run::default())?;
+    /// assert!(model.report().converged());
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`KernelSvd::fit`] and of the solver.
+    pub fn fit_with<T: Scalar>(
+        &self,
+        solver: &dyn SvdSolver<T>,
+        data: Dataset<T>,
+        run: &Run,
+    ) -> Result<KernelSvdModel<T>> {
+        let (spec, kernel) = self.gram.built_kernel(&data, run.seed)?;
+        let matrix = self.matrix(&*kernel, solver, &data, run);
+        let plan = self.cost(&matrix, solver, spec.clone())?;
         self.refuse_out_of_reach(&plan)?;
         let built = matrix.build()?;
         let means = if self.center { Some(Means::of(&*built.operator)?) } else { None };
@@ -173,36 +241,36 @@ impl KernelSvd {
 
     /// What [`KernelSvd::fit`] would do, without doing it.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        let (spec, kernel) = self.gram().built_kernel(data, run.seed)?;
-        self.cost(&self.matrix(&*kernel, data, run)?, spec)
-    }
-
-    /// What makes G of the data.
-    fn gram(&self) -> Gram {
-        Gram::of(self)
+        let (spec, kernel) = self.gram.built_kernel(data, run.seed)?;
+        let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
+        self.cost(&self.matrix(&*kernel, &*solver, data, run), &*solver, spec)
     }
 
     fn matrix<'a, T: Scalar>(
         &self,
         kernel: &'a dyn Kernel<T>,
+        solver: &dyn SvdSolver<T>,
         data: &'a Dataset<T>,
         run: &Run,
-    ) -> Result<KernelMatrix<'a, T>> {
-        let mut matrix = self.gram().matrix(kernel, data, run);
+    ) -> KernelMatrix<'a, T> {
+        let mut matrix = self.gram.matrix(kernel, data, run);
         let (n, m) = matrix.size();
-        let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
         matrix.blocks_suffice = solver.plan_from_blocks(n, m, self.rank).is_some();
-        Ok(matrix)
+        matrix
     }
 
-    fn cost<T: Scalar>(&self, matrix: &KernelMatrix<'_, T>, kernel: KernelSpec) -> Result<Plan> {
+    fn cost<T: Scalar>(
+        &self,
+        matrix: &KernelMatrix<'_, T>,
+        solver: &dyn SvdSolver<T>,
+        kernel: KernelSpec,
+    ) -> Result<Plan> {
         let size = matrix.size();
         let most = size.0.min(size.1);
         if self.rank == 0 || self.rank > most {
             return Err(Error::param("rank", self.rank, format!("between 1 and min(n, m) = {most}")));
         }
         let operator = matrix.plan()?;
-        let solver = svd::solver::<T>(&self.solver, &self.solver_params)?;
         let from_blocks = solver.plan_from_blocks(size.0, size.1, self.rank).filter(|_| operator.blocks_only);
         let solver = from_blocks.unwrap_or_else(|| solver.plan(size.0, size.1, self.rank));
         let samples = (matrix.x.bytes() + matrix.z.bytes()) as u64;
@@ -216,7 +284,7 @@ impl KernelSvd {
         if self.center && plan.operator.blocks_only {
             return Err(Error::param("center", "on", "off: products with all of G are out of reach, so its means are"));
         }
-        let available = self.memory.unwrap_or_else(available_memory);
+        let available = self.gram.bytes();
         if plan.bytes <= available {
             return Ok(());
         }

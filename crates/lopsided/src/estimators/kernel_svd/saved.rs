@@ -15,6 +15,11 @@ const NAME: &str = "kernel-svd";
 const MAPS: [(&str, Side); 2] = [("compat.rows", Side::Row), ("compat.cols", Side::Col)];
 
 impl<T: Scalar> KernelSvdModel<T> {
+    /// Whether an archive has one.
+    pub(in crate::estimators) fn is_in(archive: &Archive) -> bool {
+        archive.field::<String>("estimator").is_ok_and(|name| name == NAME)
+    }
+
     /// The model as arrays and metadata.
     pub fn archive(&self) -> Archive {
         let mut archive = Archive::default();

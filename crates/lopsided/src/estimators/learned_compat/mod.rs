@@ -17,7 +17,6 @@ use crate::data::samples::{Samples, Side};
 use crate::estimators::compat::{Compat, Compatibility};
 use crate::estimators::linear::LinearLsSvmModel;
 use crate::estimators::{KernelSvd, KernelSvdModel};
-use crate::operator::available_memory;
 use faer::Mat;
 use head::Head;
 use kernel_rows::Differentiable;
@@ -146,7 +145,7 @@ impl LearnedCompat {
         let training = Training {
             settings: self,
             kernel: Differentiable::new(&kernel)?,
-            machine: KernelSvd { kernel, ..self.machine.clone() },
+            machine: self.machine.clone().with_kernel(kernel),
             sides: Sides::new(a, self.symmetric),
             supervision,
         };
@@ -184,7 +183,7 @@ impl LearnedCompat {
             return Err(Error::param("start", self.start.kind, "pinv, pca or random: there must be a map to learn"));
         }
         a.check_finite("the matrix")?;
-        let available = self.machine.memory.unwrap_or_else(available_memory);
+        let available = self.machine.gram.bytes();
         // A and its transpose; C, its gradient, two means of gradients and the best C so far.
         let needed = 7 * T::BYTES as u64;
         let needed = needed.saturating_mul(a.count() as u64).saturating_mul(a.width() as u64);

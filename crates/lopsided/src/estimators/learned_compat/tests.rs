@@ -22,7 +22,7 @@ fn training(learner: &LearnedCompat, a: &Samples<f64>, target: &Target) -> (Trai
     let training = Training {
         settings: Box::leak(Box::new(learner.clone())),
         kernel: Differentiable::new(&kernel).unwrap(),
-        machine: KernelSvd { kernel, ..learner.machine.clone() },
+        machine: learner.machine.clone().with_kernel(kernel),
         sides: Sides::new(a.clone(), learner.symmetric),
         supervision: Supervision::new(target, a.count(), 0.2, 0).unwrap(),
     };
@@ -180,7 +180,7 @@ fn settings_out_of_range_are_refused() {
     assert!(message(LearnedCompat { validation: 0.7, ..usual.clone() }).contains("between 0 and 0.5"));
     let unmapped = Compatibility::new(Compat::None);
     assert!(message(LearnedCompat { start: unmapped, ..usual.clone() }).starts_with("`start` is none"));
-    let small = KernelSvd { memory: Some(1000), ..usual.machine.clone() };
+    let small = usual.machine.clone().with_memory(1000);
     assert!(message(LearnedCompat { machine: small, ..usual }).starts_with("the learned compatibility matrix needs"));
 }
 

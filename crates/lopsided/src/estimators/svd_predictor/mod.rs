@@ -5,11 +5,11 @@ mod validate;
 
 pub use model::{Head, SvdPredictorModel};
 
-use super::gram::{self, Gram};
+use super::gram;
 use super::kernel_svd::{KernelSvd, Plan};
 use super::linear::{self, LinearLsSvm};
 use super::scoring::{Answer, Known};
-use super::{Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
+use super::{Abilities, Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -33,7 +33,7 @@ const SETTINGS: [Setting; 3] = [
         "penalty",
         "weight of the errors beside the size of the function: larger fits closer",
         "a number above 0",
-        "1 for classes, 1e5 for values",
+        "1 for classes, 1e4 for values",
     ),
 ];
 /// Penalty for classes unless one is given, as in \[KSVD\] §4.1.
@@ -125,7 +125,7 @@ impl SvdPredictor {
             return Ok(data);
         }
         let data = if rows.len() == data.x.count() { data } else { data.rows(rows) };
-        if data.z.is_some() || self.svd.kernel.is_precomputed() {
+        if data.z.is_some() || self.svd.gram.kernel.is_precomputed() {
             return Ok(data);
         }
         let compared = Dataset::from_matrix_with(data.x, &self.compat, run)?;
@@ -148,12 +148,12 @@ impl SvdPredictor {
     /// The same with some settings changed.
     fn at(&self, given: &Settings) -> Result<Self> {
         given.refuse_unknown(&[&gram::settings(), &SETTINGS])?;
-        let Gram { kernel, gamma, gamma_factor, .. } = Gram::of(&self.svd).with(given)?;
+        let gram = self.svd.gram.with(given)?;
         let rank =
             given.value("rank").map_or(Ok(self.svd.rank), |_| given.count("rank", 1).map(|rank| rank as usize))?;
         let scaling = given.word("scaling")?.unwrap_or(self.svd.scaling);
         let penalty = given.value("penalty").map(|_| given.positive("penalty", None)).transpose()?.or(self.penalty);
-        let svd = KernelSvd { kernel, gamma, gamma_factor, rank, scaling, ..self.svd.clone() };
+        let svd = KernelSvd { gram, rank, scaling, ..self.svd.clone() };
         Ok(SvdPredictor { svd, penalty, compat: self.compat })
     }
 }
@@ -182,8 +182,9 @@ impl<T: Scalar> Estimator<T> for SvdPredictor {
 pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
     EstimatorEntry {
         name: "kernel-svd",
-        about: "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns; to predict, a linear LS-SVM or ridge regression on them (commands: embed, fit)",
+        about: "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns; to predict, a linear LS-SVM or ridge regression on them",
         settings: &[&SETTINGS],
+        can: Abilities { predict: true, transform_rows: true, transform_cols: true, ..Abilities::default() },
         build: |recipe: Recipe| Box::new(SvdPredictor { svd: recipe.svd, compat: recipe.compat, penalty: None }),
         load: |archive| Ok(Box::new(SvdPredictorModel::<T>::from_archive(archive)?)),
     }

@@ -115,6 +115,10 @@ impl<T: Scalar> Model<T> for SvdPredictorModel<T> {
         Ok(self.head.linear.decision(features.as_ref()))
     }
 
+    fn embedding(&self) -> Option<&KernelSvdModel<T>> {
+        Some(&self.svd)
+    }
+
     fn frame(&self) -> Option<&GraphFrame> {
         self.svd.data.frame.as_ref()
     }

@@ -10,7 +10,6 @@ use crate::data::dataset::{Dataset, Target};
 use crate::estimators::moments::Moments;
 use crate::estimators::scoring::Known;
 use crate::estimators::{KernelSvd, KernelSvdModel, Point, Scaling, score};
-use crate::operator::available_memory;
 use crate::solvers::svd;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -47,9 +46,9 @@ impl Setting {
     /// What decides about the decomposition of a matrix of this size. The triplets of an iterative solver, and those of a
     /// sample, depend on how many are asked for.
     fn key<T: Scalar>(&self, (n, m): (usize, usize)) -> Result<impl PartialEq + use<T>> {
-        let KernelSvd { kernel, gamma, gamma_factor, rank, solver, solver_params, .. } = &self.svd;
+        let KernelSvd { gram, rank, solver, solver_params, .. } = &self.svd;
         let complete = svd::solver::<T>(solver, solver_params)?.plan(n, m, *rank).solver == "exact";
-        Ok((kernel.clone(), *gamma, gamma_factor.to_bits(), if complete { 0 } else { *rank }))
+        Ok((gram.clone(), if complete { 0 } else { *rank }))
     }
 }
 
@@ -64,7 +63,7 @@ struct Job<'a> {
 impl Job<'_> {
     /// Points with the same decomposition of some samples.
     fn groups<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Vec<usize>>> {
-        let precomputed = self.base.svd.kernel.is_precomputed();
+        let precomputed = self.base.svd.gram.kernel.is_precomputed();
         let size = (data.x.count(), if precomputed { data.x.width() } else { data.cols().count() });
         let keys = self.settings.iter().map(|setting| setting.key::<T>(size)).collect::<Result<Vec<_>>>()?;
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -133,8 +132,8 @@ impl Job<'_> {
         for group in &self.groups(&training)? {
             let embedding = self.embedding(group);
             // Folds run at the same time.
-            let memory = embedding.memory.unwrap_or_else(available_memory) / self.folds.len() as u64;
-            let svd = KernelSvd { memory: Some(memory), ..embedding }.fit(training.clone(), &run)?;
+            let memory = embedding.gram.bytes() / self.folds.len() as u64;
+            let svd = embedding.with_memory(memory).fit(training.clone(), &run)?;
             let x = features(&svd);
             let moments = Moments::of(x.as_ref(), y.as_ref());
             let placed = side_by_side(svd.project_rows(new.as_ref(), &run)?.as_ref(), None);

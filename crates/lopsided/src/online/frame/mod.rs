@@ -7,7 +7,7 @@ use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::data::archive::Archive;
 use crate::data::samples::{Samples, SamplesRef};
-use crate::kernel::{Kernel, KernelSpec, Normalization};
+use crate::kernel::{Kernel, KernelSpec};
 use faer::{Mat, MatRef};
 
 /// A sample whose squared distance from the span is below this share of its squared length is taken to be in it: the kernel values of
@@ -300,7 +300,7 @@ fn kernel(spec: &KernelSpec) -> Result<Box<dyn Kernel<f64>>> {
     if kernel.is_precomputed() && kernel.graph().is_none() {
         return Ok(Box::new(given::Given));
     }
-    if kernel.separable().is_none() || kernel.normalization() != Normalization::None {
+    if !spec.is_symmetric() {
         let allowed = "a scalar product of features for online learning: linear, poly, rbf, laplacian or precomputed";
         return Err(Error::param("kernel", &spec.name, allowed));
     }

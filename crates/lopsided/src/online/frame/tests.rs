@@ -96,7 +96,7 @@ fn given_values_that_are_no_kernel_are_refused() {
 #[test]
 fn kernels_without_features_are_refused() {
     for name in ["sne", "kl", "katz"] {
-        let spec = KernelSpec { name: name.into(), params: Default::default() };
+        let spec = KernelSpec::new(name);
         let spec = if name == "sne" { spec.with("gamma", 1.0) } else { spec };
         assert!(Frame::new(&spec, false).is_err(), "{name}");
     }

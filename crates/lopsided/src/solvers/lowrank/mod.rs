@@ -33,7 +33,7 @@ use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::data::samples::SamplesRef;
-use crate::kernel::{KernelSpec, Normalization};
+use crate::kernel::KernelSpec;
 use crate::solvers::landmarks::Landmarks;
 use faer::{Mat, MatRef};
 
@@ -145,9 +145,8 @@ impl<T: Scalar> LandmarkKernel<T> {
 /// # Errors
 /// [`Error::Param`] with the kernels that will do.
 pub fn check_symmetric<T: Scalar>(kernel: &KernelSpec) -> Result<()> {
-    let built = kernel.build::<T>()?;
-    let symmetric = built.normalization() == Normalization::None && built.graph().is_none() && kernel.name != "kl";
-    if symmetric {
+    kernel.build::<T>()?;
+    if kernel.is_symmetric() || kernel.is_precomputed() {
         return Ok(());
     }
     Err(Error::param("kernel", &kernel.name, "symmetric and positive: linear, poly, rbf, laplacian or precomputed"))

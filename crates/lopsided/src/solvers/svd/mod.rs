@@ -233,6 +233,28 @@ fn check_rank(n: usize, m: usize, rank: usize) -> Result<()> {
 }
 
 impl<T: Scalar> Svd<T> {
+    /// What a solver found, (U, σ, V) with σ descending, measured by products with G: the way to a result for solvers that are
+    /// implemented elsewhere. At most `rank` triplets are kept, those with σ = 0 dropped, signs fixed; it counts as converged if
+    /// all of `rank` triplets are there with residuals of at most `tol`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for factors that do not fit G or each other; those of the products.
+    pub fn measured(
+        solver: &str,
+        (u, sigma, v): (Mat<T>, Vec<T>, Mat<T>),
+        g: &dyn Operator<T>,
+        rank: usize,
+        tol: f64,
+    ) -> Result<Self> {
+        let (wanted, found) = ((g.nrows(), g.ncols(), sigma.len()), (u.nrows(), v.nrows(), u.ncols().min(v.ncols())));
+        if wanted != found || u.ncols() != v.ncols() {
+            return Err(Error::shape("the triplets of a solver", format!("{wanted:?}"), format!("{found:?}")));
+        }
+        let report = SolveReport { solver: solver.into(), ..SolveReport::default() };
+        let complete = sigma.len() >= rank;
+        Svd { u, sigma, v, extension: None, report }.finish(g, rank, Goal { tol, complete }, (&[], false))
+    }
+
     /// Finishes a solver's result: drops zero triplets, fixes signs, passes the gate.
     ///
     /// `beyond` are further values that the solver knows, `all` tells whether they are all there are.

@@ -76,9 +76,9 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
                 Setting::new("oversample", "vectors beyond the rank", "a whole number of at least 1", "10"),
                 Setting::new(
                     "passes",
-                    "products with G after the first",
+                    "most products of a block with G, the first among them",
                     "a whole number of at least 1",
-                    "as many as the tolerance takes",
+                    "8, fewer where the tolerance is reached before",
                 ),
             ]
         },

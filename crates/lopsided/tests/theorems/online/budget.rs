@@ -123,7 +123,7 @@ fn stored_samples_do_not_grow_when_the_budget_is_full() {
         for trial in part {
             learner.update(&trial.instance, trial.label).unwrap();
         }
-        sizes.push(learner.checkpoint().to_bytes().len());
+        sizes.push(learner.checkpoint().to_bytes().unwrap().len());
     }
     // The first 500 trials fill it; what a learner keeps decides what a trial costs.
     assert!(sizes[1..].iter().all(|size| *size <= sizes[0] + 4096), "{sizes:?}");

@@ -272,7 +272,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
                 TOL,
                 ROWS_SAMPLE,
                 COLS_SAMPLE,
-                Setting::new("max-sample", "most landmarks of a side", "a whole number of at least 1", "all samples"),
+                Setting::new("max-sample", "most landmarks of a side", "a whole number of at least 1", "4096"),
                 SAMPLER,
                 Setting::new("polish", "refines the vectors by two products with G", "true or false", "true"),
             ]

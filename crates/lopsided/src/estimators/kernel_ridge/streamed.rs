@@ -1,8 +1,8 @@
 //! Ridge regression on rows that are read in passes and never held.
 
 use super::cg::Judged;
+use super::model::KernelRidgeModel;
 use super::normal::{Normal, as_samples};
-use super::ridge_model::KernelRidgeModel;
 use super::systems::Centred;
 use crate::base::Run;
 use crate::base::error::{Error, Result};

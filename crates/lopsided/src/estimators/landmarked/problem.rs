@@ -24,7 +24,7 @@ pub(in crate::estimators) struct Problem<T> {
     pub(in crate::estimators) own: Option<Landmarks<T>>,
     /// Columns of the precomputed matrix that are left, and how many there were.
     columns: Option<(Vec<usize>, usize)>,
-    pub(super) memory: u64,
+    pub(in crate::estimators) memory: u64,
 }
 
 impl<T: Scalar> Problem<T> {
@@ -64,12 +64,16 @@ impl<T: Scalar> Problem<T> {
     }
 
     /// What `f` makes of the kernel matrix, which is not stored.
-    pub(super) fn with_operator<R>(&self, run: &Run, f: impl FnOnce(&Built<'_, T>) -> Result<R>) -> Result<R> {
+    pub(in crate::estimators) fn with_operator<R>(
+        &self,
+        run: &Run,
+        f: impl FnOnce(&Built<'_, T>) -> Result<R>,
+    ) -> Result<R> {
         self.with_choice(OperatorChoice::Tiles, run, f)
     }
 
     /// The same with another choice, for many products with all of the kernel matrix.
-    pub(super) fn with_choice<R>(
+    pub(in crate::estimators) fn with_choice<R>(
         &self,
         choice: OperatorChoice,
         run: &Run,
@@ -86,11 +90,21 @@ impl<T: Scalar> Problem<T> {
     }
 
     /// The kernel at the landmarks.
-    pub(super) fn at_landmarks(&self, approximation: &Approximation, run: &Run) -> Result<LandmarkKernel<T>> {
-        let landmarks = match &self.own {
-            Some(own) => own.clone(),
-            None => self.placed(approximation, run)?,
-        };
+    pub(in crate::estimators) fn at_landmarks(
+        &self,
+        approximation: &Approximation,
+        run: &Run,
+    ) -> Result<LandmarkKernel<T>> {
+        self.at(self.landmarks(approximation, run)?, run)
+    }
+
+    /// The user's own landmarks, or those of the sampler.
+    pub(in crate::estimators) fn landmarks(&self, approximation: &Approximation, run: &Run) -> Result<Landmarks<T>> {
+        self.own.as_ref().map_or_else(|| self.placed(approximation, run), |own| Ok(own.clone()))
+    }
+
+    /// The kernel at these landmarks.
+    pub(in crate::estimators) fn at(&self, landmarks: Landmarks<T>, run: &Run) -> Result<LandmarkKernel<T>> {
         LandmarkKernel::new(&self.kernel, self.x.as_ref(), landmarks, run)
     }
 
@@ -132,7 +146,7 @@ impl<T: Scalar> Problem<T> {
     }
 
     /// The functions k(·, X)·G⁺ with G = Fᵀ, Eq. (20): what LLA learns on F, GSA predicts with these.
-    pub(super) fn substituted(&self, f: faer::MatRef<'_, f64>) -> Result<KernelFunctions<T>> {
+    pub(in crate::estimators) fn substituted(&self, f: faer::MatRef<'_, f64>) -> Result<KernelFunctions<T>> {
         Ok(self.over_samples(pseudo_inverse(f)?))
     }
 
@@ -158,7 +172,7 @@ impl<T: Scalar> Problem<T> {
         self.with_operator(run, |built| GramErrors::of(&Widened(&*built.operator), f.as_ref(), run))
     }
 
-    pub(super) fn check_memory(&self, what: &str, needed: u64) -> Result<()> {
+    pub(in crate::estimators) fn check_memory(&self, what: &str, needed: u64) -> Result<()> {
         if needed <= self.memory {
             return Ok(());
         }
@@ -177,7 +191,7 @@ impl<T: Scalar> Problem<T> {
 }
 
 /// G⁺ of G = Fᵀ; singular values up to √ε of the largest count as zero.
-pub(super) fn pseudo_inverse(f: faer::MatRef<'_, f64>) -> Result<Mat<f64>> {
+pub(in crate::estimators) fn pseudo_inverse(f: faer::MatRef<'_, f64>) -> Result<Mat<f64>> {
     let not_finite = || Error::param("kernel", "not finite at the samples", "finite");
     let basis = linalg::orthonormalize(f, 0.0).ok_or_else(not_finite)?;
     // F = q·r with r = ΣVᵀ, so G⁺ = q·Σ⁻¹·Vᵀ = q·Σ⁻²·r.
@@ -187,13 +201,13 @@ pub(super) fn pseudo_inverse(f: faer::MatRef<'_, f64>) -> Result<Mat<f64>> {
 }
 
 /// Rows, and for a precomputed kernel the same columns.
-pub(super) fn restricted<T: Scalar>(x: &Samples<T>, rows: &[usize], precomputed: bool) -> Samples<T> {
+pub(in crate::estimators) fn restricted<T: Scalar>(x: &Samples<T>, rows: &[usize], precomputed: bool) -> Samples<T> {
     let picked = x.as_ref().select(rows);
     if precomputed { columns_of(&picked, rows) } else { picked }
 }
 
 /// The listed columns.
-pub(super) fn columns_of<T: Scalar>(x: &Samples<T>, columns: &[usize]) -> Samples<T> {
+pub(in crate::estimators) fn columns_of<T: Scalar>(x: &Samples<T>, columns: &[usize]) -> Samples<T> {
     match x.as_ref() {
         SamplesRef::Dense(m) => Samples::Dense(Mat::from_fn(m.nrows(), columns.len(), |i, j| m[(i, columns[j])])),
         SamplesRef::Sparse(s) => {

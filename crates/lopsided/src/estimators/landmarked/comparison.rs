@@ -1,9 +1,6 @@
 use super::approximation::{Approach, Approximation};
 use super::errors::{GramErrors, SolutionErrors};
-use super::pca::{self, KernelPca};
 use super::problem::{Problem, pseudo_inverse};
-use super::ridge::KernelRidge;
-use super::systems::{Centred, solve_exact, solve_features};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
@@ -11,6 +8,8 @@ use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::estimators::kernel_machine::{Labelled, Space, Svm};
+use crate::estimators::kernel_pca::{self as pca, KernelPca};
+use crate::estimators::kernel_ridge::{Centred, KernelRidge, solve_exact, solve_features};
 use crate::operator::{Centered, DenseOperator, Means, materialize};
 use crate::solvers::lowrank::KernelFunctions;
 use crate::solvers::svd;

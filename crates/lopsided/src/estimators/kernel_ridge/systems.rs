@@ -17,14 +17,14 @@ const REFINEMENTS: usize = 8;
 const BACKWARD: f64 = 1e-8;
 
 /// The targets without their weighted means.
-pub(super) struct Centred {
-    pub(super) y: Mat<f64>,
-    pub(super) means: Vec<f64>,
-    pub(super) weights: Option<Vec<f64>>,
+pub(in crate::estimators) struct Centred {
+    pub(in crate::estimators) y: Mat<f64>,
+    pub(in crate::estimators) means: Vec<f64>,
+    pub(in crate::estimators) weights: Option<Vec<f64>>,
 }
 
 impl Centred {
-    pub(super) fn of(y: MatRef<'_, f64>, weights: Option<&[f64]>) -> Self {
+    pub(in crate::estimators) fn of(y: MatRef<'_, f64>, weights: Option<&[f64]>) -> Self {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..y.nrows()).map(weight).sum();
         let mean = |c: usize| (0..y.nrows()).map(|i| weight(i) * y[(i, c)]).sum::<f64>() / total;
@@ -35,7 +35,7 @@ impl Centred {
 }
 
 /// (A + I/penalty)⁻¹·b for a symmetric A.
-pub(super) fn solve(gram: Mat<f64>, penalty: f64, rhs: Mat<f64>) -> Result<(Mat<f64>, Verdict)> {
+pub(in crate::estimators) fn solve(gram: Mat<f64>, penalty: f64, rhs: Mat<f64>) -> Result<(Mat<f64>, Verdict)> {
     let found = if let Some(found) = solve_single(&gram, penalty, &rhs) {
         found
     } else {
@@ -78,13 +78,13 @@ fn solve_single(a: &Mat<f64>, penalty: f64, rhs: &Mat<f64>) -> Option<Mat<f64>> 
 }
 
 /// (FᵀF + I/penalty)⁻¹·Fᵀy.
-pub(super) fn solve_features(f: &Mat<f64>, penalty: f64, y: &Mat<f64>) -> Result<(Mat<f64>, Verdict)> {
+pub(in crate::estimators) fn solve_features(f: &Mat<f64>, penalty: f64, y: &Mat<f64>) -> Result<(Mat<f64>, Verdict)> {
     let gram = linalg::transpose_mul(f.as_ref(), f.as_ref());
     solve(gram, penalty, linalg::transpose_mul(f.as_ref(), y.as_ref()))
 }
 
 /// α = √W·(√W·K·√W + I/penalty)⁻¹·√W·y.
-pub(super) fn solve_exact(
+pub(in crate::estimators) fn solve_exact(
     mut k: Mat<f64>,
     penalty: f64,
     y: Mat<f64>,
@@ -99,7 +99,7 @@ pub(super) fn solve_exact(
 }
 
 /// Rows times the roots of their weights.
-pub(super) fn scaled_rows(m: &Mat<f64>, weights: Option<&[f64]>) -> Mat<f64> {
+pub(in crate::estimators) fn scaled_rows(m: &Mat<f64>, weights: Option<&[f64]>) -> Mat<f64> {
     let Some(weights) = weights else { return m.clone() };
     Mat::from_fn(m.nrows(), m.ncols(), |i, j| weights[i].sqrt() * m[(i, j)])
 }
@@ -107,7 +107,7 @@ pub(super) fn scaled_rows(m: &Mat<f64>, weights: Option<&[f64]>) -> Mat<f64> {
 /// A⁺·b for a positive semidefinite A; eigenvalues up to ε·m·λ_max count as zero.
 ///
 /// It is judged by A·(b − A·x), which vanishes for least squares.
-pub(super) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>, eps: f64) -> Result<(Mat<f64>, Verdict)> {
+pub(in crate::estimators) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>, eps: f64) -> Result<(Mat<f64>, Verdict)> {
     let not_finite = || Error::param("kernel", "not finite at the samples", "finite");
     let (values, vectors) = linalg::eigen(a).ok_or_else(not_finite)?;
     let cut = values.first().copied().unwrap_or(0.0) * eps * values.len() as f64;

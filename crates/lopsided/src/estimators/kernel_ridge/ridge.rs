@@ -1,10 +1,6 @@
-use super::approximation::{APPROXIMATION_SETTINGS, Approach, Approximation};
 use super::cg::Judged;
-use super::comparison::Comparison;
-use super::errors::{GramErrors, MachineErrors, SolutionErrors};
+use super::model::KernelRidgeModel;
 use super::passes;
-use super::problem::Problem;
-use super::ridge_model::KernelRidgeModel;
 use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
 use super::validate;
 use crate::base::Run;
@@ -16,8 +12,11 @@ use crate::data::dataset::Dataset;
 use crate::data::samples::Samples;
 use crate::estimators::gram::{self, Gram};
 use crate::estimators::kernel_svd::Plan;
+use crate::estimators::landmarked::{
+    APPROXIMATION_SETTINGS, Approach, Approximation, Comparison, GramErrors, MachineErrors, Problem, SolutionErrors,
+};
 use crate::estimators::scoring::Known;
-use crate::estimators::{Estimator, EstimatorEntry, FitReport, Model, PENALTY, Point, Recipe};
+use crate::estimators::{Abilities, Estimator, EstimatorEntry, FitReport, Model, PENALTY, Point, Recipe};
 use crate::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use faer::{Mat, MatRef};
 
@@ -135,7 +134,12 @@ impl KernelRidge {
         problem.gram_errors(&self.approximation, run)
     }
 
-    pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Problem<T>> {
+    pub(in crate::estimators) fn problem<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        rows: &[usize],
+        run: &Run,
+    ) -> Result<Problem<T>> {
         Problem::new(&self.gram, data, rows, self.approximation.own.as_ref(), run)
     }
 
@@ -225,7 +229,7 @@ impl KernelRidge {
     }
 
     /// The rows to learn from and their weights.
-    pub(super) fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<(Known, Option<Vec<f64>>)> {
+    pub(in crate::estimators) fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<(Known, Option<Vec<f64>>)> {
         let known = Known::of(data.y.as_ref())?;
         self.check_settings(known.rows.len())?;
         let weights = data.weights_of(&known.rows)?;
@@ -293,6 +297,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         name: NAME,
         about: "kernel ridge regression with a symmetric kernel, exact or by landmarks (--approach lla, gsa, ncr)",
         settings: &SETTINGS,
+        can: Abilities { predict: true, ..Abilities::default() },
         build: |recipe: Recipe| Box::new(KernelRidge::new(recipe.gram())),
         load: |archive| Ok(Box::new(KernelRidgeModel::<T>::from_archive(archive)?)),
     }

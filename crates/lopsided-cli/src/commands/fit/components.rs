@@ -1,4 +1,4 @@
-//! `fit kpca`: kernel principal components of a table.
+//! `fit kpca` and `fit features`: functions of the rows of a table, learned without a target.
 
 use super::{errors, landmarks, with_hint};
 use crate::args::FitArgs;
@@ -11,8 +11,8 @@ use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{Input, read};
-use lopsided::estimators::MachineErrors;
 use lopsided::estimators::recipe::{self, COMPAT_SETTINGS, GRAPH_SETTINGS, Usual};
+use lopsided::estimators::{Fitted, MachineErrors, Member};
 use lopsided::report::text;
 use lopsided::solvers::svd::SolveReport;
 use lopsided::{Dataset, Error, Scalar};
@@ -40,8 +40,13 @@ struct Summary {
 }
 
 /// Fits the components of all rows.
-pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
-    refuse(args, &given)?;
+pub(super) fn fit<T: Scalar>(
+    member: &Member<T>,
+    mut given: Settings,
+    args: &FitArgs,
+    context: &Context,
+) -> Result<Outcome> {
+    refuse(args, &given, member.name)?;
     given.take_all(&COMPAT_SETTINGS);
     given.take_all(&GRAPH_SETTINGS);
     recipe::take_svd::<T>(&mut given.clone(), &Usual::COMPONENTS, true, usize::MAX)?;
@@ -52,15 +57,19 @@ pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Cont
     };
     table.samples.check_finite(&args.input.display().to_string())?;
     let data = Dataset::new(table.samples);
-    let machine = recipe::components(landmarks::given(given, args, &data)?, &data)?;
+    let given = landmarks::given(given, args, &data)?;
+    let rank = given.count("rank", Usual::COMPONENTS.rank as u32)? as usize;
+    let machine = member.build(given, &data)?;
     if args.dry_run {
         let plan = machine.plan(&data, &context.run).map_err(with_hint)?;
-        DryRun::of::<T>(machine.rank, &plan, &table.notes, context).show(context)?;
+        DryRun::of::<T>(rank.min(data.x.count()), &plan, &table.notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
     context.line.stage("fitting");
-    let model = machine.fit(&data, &context.run).map_err(with_hint)?;
-    let errors = if args.landmarks.errors { Some(machine.errors(&data, &context.run)?) } else { None };
+    let errors = if args.landmarks.errors { machine.errors(&data, &context.run)? } else { None };
+    let Fitted::Components(model) = machine.fit(data, &context.run).map_err(with_hint)? else {
+        return Err(Error::param("estimator", member.name, "one that learns functions of rows").into());
+    };
     context.run.watch.check()?;
     if let Some(path) = &args.model {
         let mut archive = model.archive();
@@ -70,13 +79,13 @@ pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Cont
     let (converged, residual) = (model.converged(), model.solved.as_ref().map(SolveReport::residual));
     let warnings = table.notes.into_iter().chain(model.warnings()).collect();
     let summary = Summary {
-        estimator: "kpca",
+        estimator: member.name,
         params: model.params,
         n_train: model.n_train,
         variances: model.variances,
         residual,
         converged,
-        errors: errors.map(|(solution, gram)| MachineErrors { solution: Some(solution), gram }),
+        errors,
         warnings,
         precision: T::NAME,
         model: args.model.clone(),
@@ -88,7 +97,7 @@ pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Cont
 }
 
 /// Says so where an option has no meaning without targets.
-fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
+fn refuse(args: &FitArgs, given: &Settings, member: &str) -> lopsided::Result<()> {
     let meaningless = [
         ("cv", args.cv.is_some()),
         ("penalty", given.value("penalty").is_some()),
@@ -100,7 +109,8 @@ fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
     ];
     match meaningless.iter().find(|(_, given)| *given) {
         Some((name, _)) => {
-            Err(Error::param(name, "given", "left out for kpca, which learns from all rows and no target"))
+            let allowed = format!("left out for {member}, which learns from all rows and no target");
+            Err(Error::param(name, "given", allowed))
         }
         None => Ok(()),
     }
@@ -116,7 +126,7 @@ impl Summary {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
         let mut lines = vec![
-            ("estimator", format!("kpca, {}", self.precision)),
+            ("estimator", format!("{}, {}", self.estimator, self.precision)),
             ("learned", format!("{} components from {} samples", self.variances.len(), self.n_train)),
             ("settings", params.join(", ")),
             ("variances", text::first_values(&self.variances)),

@@ -1,7 +1,3 @@
-use super::approximation::{Approach, Approximation};
-use super::comparison::Comparison;
-use super::errors::{GramErrors, SolutionErrors};
-use super::problem::Problem;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
@@ -11,6 +7,7 @@ use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
 use crate::estimators::gram::Gram;
 use crate::estimators::kernel_svd::Plan;
+use crate::estimators::landmarked::{Approach, Approximation, Comparison, GramErrors, Problem, SolutionErrors};
 use crate::solvers::lowrank::{KernelFunctions, inverse_root};
 use crate::solvers::svd::SolveReport;
 use faer::Mat;
@@ -70,9 +67,9 @@ pub struct KernelPcaModel<T> {
 }
 
 /// Features of the training samples, the leading directions among them, and their eigenvalues.
-pub(super) struct Directions {
-    pub(super) vectors: Mat<f64>,
-    pub(super) values: Vec<f64>,
+pub(in crate::estimators) struct Directions {
+    pub(in crate::estimators) vectors: Mat<f64>,
+    pub(in crate::estimators) values: Vec<f64>,
 }
 
 impl KernelPca {
@@ -119,13 +116,18 @@ impl KernelPca {
         Comparison::pca(self, data, run)?.errors(&self.approximation, run)
     }
 
+    /// How far the kernel matrix is from K̃, without the exact components.
+    pub(in crate::estimators) fn gram_errors<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<GramErrors> {
+        self.problem(data, run)?.gram_errors(&self.approximation, run)
+    }
+
     /// What [`KernelPca::fit`] would do, without doing it.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let problem = self.problem(data, run)?;
         self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())
     }
 
-    pub(super) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {
+    pub(in crate::estimators) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {
         let n = data.x.count();
         self.approximation.check(n)?;
         if self.rank == 0 || self.rank > n {
@@ -178,7 +180,11 @@ impl KernelPca {
     }
 
     /// Takes the means of the training samples off, and makes the largest component among them positive; `own` are their values.
-    pub(super) fn anchored<T: Scalar>(&self, mut functions: KernelFunctions<T>, own: &Mat<f64>) -> KernelFunctions<T> {
+    pub(in crate::estimators) fn anchored<T: Scalar>(
+        &self,
+        mut functions: KernelFunctions<T>,
+        own: &Mat<f64>,
+    ) -> KernelFunctions<T> {
         for (c, column) in own.col_iter().enumerate() {
             let mean = if self.center { column.iter().sum::<f64>() / own.nrows() as f64 } else { 0.0 };
             let longest = column.iter().map(|v| v - mean).fold(0.0f64, |a, v| if v.abs() > a.abs() { v } else { a });
@@ -191,15 +197,15 @@ impl KernelPca {
 }
 
 /// Functions of the components with their eigenvalues, and how they were found.
-pub(super) struct Components<T> {
-    pub(super) functions: KernelFunctions<T>,
-    pub(super) values: Vec<f64>,
-    pub(super) landmarks: Option<usize>,
-    pub(super) solved: Option<SolveReport>,
+pub(in crate::estimators) struct Components<T> {
+    pub(in crate::estimators) functions: KernelFunctions<T>,
+    pub(in crate::estimators) values: Vec<f64>,
+    pub(in crate::estimators) landmarks: Option<usize>,
+    pub(in crate::estimators) solved: Option<SolveReport>,
 }
 
 /// The leading eigenpairs of a positive semidefinite matrix, fewer where it has fewer.
-pub(super) fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
+pub(in crate::estimators) fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
     let not_finite = || Error::param("kernel", "not finite at the samples", "finite");
     let (mut values, vectors) = linalg::eigen(gram.as_ref()).ok_or_else(not_finite)?;
     let size = values.len() as f64;
@@ -209,12 +215,12 @@ pub(super) fn leading(gram: Mat<f64>, rank: usize) -> Result<Directions> {
 }
 
 /// Values above a share of the first.
-pub(super) fn nonzero(values: Vec<f64>, share: f64) -> Vec<f64> {
+pub(in crate::estimators) fn nonzero(values: Vec<f64>, share: f64) -> Vec<f64> {
     let cut = values.first().copied().unwrap_or(0.0) * share;
     values.into_iter().take_while(|v| *v > cut).collect()
 }
 
-pub(super) fn center_columns(f: &mut Mat<f64>) {
+pub(in crate::estimators) fn center_columns(f: &mut Mat<f64>) {
     let n = f.nrows() as f64;
     for col in f.col_iter_mut() {
         let mean = col.as_ref().iter().sum::<f64>() / n;
@@ -240,6 +246,11 @@ impl<T: Scalar> KernelPcaModel<T> {
     pub fn transform(&self, x: SamplesRef<'_, T>, run: &Run) -> Result<Mat<f64>> {
         x.check_finite("the new rows")?;
         self.functions.apply(x, run)
+    }
+
+    /// Whether an archive has one.
+    pub(in crate::estimators) fn is_in(archive: &Archive) -> bool {
+        archive.field::<String>("estimator").is_ok_and(|name| name == NAME)
     }
 
     /// The model as arrays and metadata.

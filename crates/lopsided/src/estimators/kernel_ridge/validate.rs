@@ -1,6 +1,5 @@
 //! Cross-validation: one decomposition of each fold's features serves all penalties.
 
-use super::problem::{Problem, columns_of};
 use super::ridge::KernelRidge;
 use super::systems::{Centred, scaled_rows};
 use crate::base::Run;
@@ -10,6 +9,7 @@ use crate::base::scalar::Scalar;
 use crate::base::watch::Progress;
 use crate::data::dataset::Dataset;
 use crate::data::samples::Samples;
+use crate::estimators::landmarked::{Problem, columns_of};
 use crate::estimators::scoring::{Known, no_target};
 use crate::estimators::{Point, score};
 use faer::Mat;

@@ -1,12 +1,12 @@
 //! Kernel principal components of all samples.
 
 use super::pca::{Components, KernelPca, nonzero};
-use super::problem::Problem;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
+use crate::estimators::landmarked::Problem;
 use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, Widened};
 use crate::products::single::Single;
 use crate::solvers::svd::{self, Goal, SolveReport, Svd};
