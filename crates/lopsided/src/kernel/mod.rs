@@ -19,7 +19,7 @@
 //! | `shortest-path` | exp(−decay·d), d links apart | decay 1 | no | stored, far pairs left out |
 //!
 //! Symmetric means k(x, z) = k(z, x). G is asymmetric all the same whenever the rows X and the columns Z are different
-//! samples; with Z = X only the kernels marked `no` give an asymmetric G.
+//! samples; with Z = X only the kernels marked `no` can give an asymmetric G.
 //!
 //! A kernel evaluates blocks of values between samples ([`Kernel::block`]) and says two more things about itself: what
 //! is done to a whole row of values to get a row of G ([`Normalization`], for the SNE and T kernels), and whether G is
@@ -372,7 +372,7 @@ impl KernelSpec {
     /// use lopsided::kernel::KernelSpec;
     ///
     /// let message = |spec: KernelSpec| spec.build::<f64>().err().unwrap().to_string();
-    /// assert!(message(KernelSpec::new("rgb")).starts_with("no kernel `rgb` (did you mean `rbf`?)"));
+    /// assert!(message(KernelSpec::new("rbg")).starts_with("no kernel `rbg` (did you mean `rbf`?)"));
     /// assert_eq!(message(KernelSpec::new("sne")), "`gamma` is missing but must be a number above 0");
     /// assert!(message(KernelSpec::new("linear").with("gamma", 1.0)).ends_with("must be one it takes: none"));
     /// ```

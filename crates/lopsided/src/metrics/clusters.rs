@@ -1,3 +1,6 @@
+//! Measures of clusters: against known classes by their contingency table, and on their own by the coherence of
+//! columns.
+
 use super::check_lengths;
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
@@ -15,6 +18,7 @@ struct Contingency {
 }
 
 impl Contingency {
+    /// Counts the pairs of two labelings, in order of their names so that sums have the same bits in every run.
     fn of(a: &[u32], b: &[u32]) -> Self {
         check_lengths(a, b);
         let (mut both, mut left, mut right) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -46,6 +50,16 @@ impl Contingency {
 ///
 /// # Panics
 /// If the two slices differ in length.
+///
+/// With the shares p_ij of samples that are in cluster i of one and j of the other, I = Σ p_ij·ln(p_ij/(p_i·p_j)) and
+/// H(A) = −Σ p_i·ln p_i. Names of clusters play no part.
+///
+/// ```
+/// use lopsided::metrics::normalized_mutual_information as nmi;
+///
+/// assert!((nmi(&[0, 0, 1, 1], &[1, 1, 0, 0]) - 1.0).abs() < 1e-12); // the same, under other names
+/// assert!(nmi(&[0, 0, 1, 1], &[0, 1, 0, 1]).abs() < 1e-12); // one tells nothing of the other
+/// ```
 pub fn normalized_mutual_information(a: &[u32], b: &[u32]) -> f64 {
     let table = Contingency::of(a, b);
     if table.left.len() <= 1 && table.right.len() <= 1 {
@@ -63,6 +77,13 @@ pub fn normalized_mutual_information(a: &[u32], b: &[u32]) -> f64 {
 ///
 /// # Panics
 /// If the two slices differ in length.
+///
+/// ```
+/// use lopsided::metrics::adjusted_rand_index;
+///
+/// assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[1, 1, 0, 0]), 1.0);
+/// assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[0, 1, 0, 1]), -0.5); // less than by chance
+/// ```
 pub fn adjusted_rand_index(a: &[u32], b: &[u32]) -> f64 {
     let table = Contingency::of(a, b);
     let squares = |counts: &mut dyn Iterator<Item = &f64>| counts.map(|c| c * c).sum::<f64>();
@@ -92,6 +113,17 @@ const BLOCK: usize = 64;
 ///
 /// # Panics
 /// If there is not one cluster per column.
+///
+/// Two documents that share no term: terms of one document meet twice as often as by chance, PMI = ln 2.
+///
+/// ```
+/// use lopsided::Samples;
+/// use lopsided::metrics::coherence;
+///
+/// let documents = Samples::Dense(faer::mat![[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]);
+/// assert!((coherence(&documents, &[0, 0, 1, 1]) - 2.0_f64.ln()).abs() < 1e-12);
+/// assert!(coherence(&documents, &[0, 1, 0, 1]).abs() < 1e-12); // inside as outside
+/// ```
 pub fn coherence<T: Scalar>(a: &Samples<T>, clusters: &[u32]) -> f64 {
     assert!(a.width() == clusters.len(), "{} columns and {} clusters", a.width(), clusters.len());
     let (terms, totals) = (a.transpose(), co_occurrence_totals(a));
@@ -140,6 +172,8 @@ fn co_occurrences<T: Scalar>(a: &Samples<T>, terms: &Samples<T>, start: usize, l
 }
 
 /// Sums of PMI for each cluster: over its own pairs, and over pairs with other terms.
+///
+/// Only the triangle of C up to its diagonal is looked at; a pair of different terms stands for two entries.
 struct Sums {
     inside: Vec<f64>,
     outside: Vec<f64>,
@@ -167,11 +201,13 @@ impl Sums {
         sums
     }
 
+    /// The sums of all blocks, added in the order of the blocks.
     fn added(parts: &[Sums], count: usize) -> Self {
         let sum = |of: fn(&Sums) -> &Vec<f64>| (0..count).map(|c| parts.iter().map(|p| of(p)[c]).sum()).collect();
         Sums { inside: sum(|p| &p.inside), outside: sum(|p| &p.outside) }
     }
 
+    /// Σ_c (size_c/m)·(mean inside c − mean between c and the rest).
     fn coherence(&self, clusters: &[u32]) -> f64 {
         let m = clusters.len() as f64;
         let mut weighted = 0.0;
