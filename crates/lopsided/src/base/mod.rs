@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | [`error`] | [`crate::Error`], the one error type, and [`crate::Result`] | everything that can fail |
 //! | [`scalar`] | [`crate::Scalar`], `f32` or `f64` | everything that is generic over the precision |
-//! | [`settings`], [`registry`] | values by name, and lists of what takes them | the command line, Python, saved models |
+//! | [`settings`], [`registry`] | values by name, lists of what takes them | the command line, Python, saved models |
 //! | [`watch`] | progress, cancellation and counts of work | long computations and whoever waits for them |
 //! | [`verdict`] | whether an iteration has converged | solvers |
 //! | [`file`](mod@file) | files that are written whole or not at all | writers of models, matrices and reports |

@@ -13,7 +13,7 @@ use faer::MatMut;
 ///
 /// Nature: asymmetric; rows of G sum to 1, columns do not. Default: gamma by a rule of [`super::Gamma`]. A row scaling
 /// of the RBF matrix, hence rank one plus sparse for sparse samples too. \[KSVD\] writes gamma = 1/γ²; so does
-/// \[AsKLS\] §4 with σ.
+/// \[AsKLS\] §4.3 with σ.
 ///
 /// Three samples 0, 1, 2 on a line and gamma = ln 2: the RBF values of row 0 are 1, 1/2, 1/16 with the sum 25/16, those
 /// of row 1 are 1/2, 1, 1/2 with the sum 2. So k(0, 1) = 8/25 and k(1, 0) = 1/4.
