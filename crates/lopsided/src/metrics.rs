@@ -27,12 +27,12 @@ use std::collections::BTreeMap;
 
 /// Share of samples whose class is predicted right; NaN without samples.
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
 /// ```
 /// assert_eq!(lopsided::metrics::accuracy(&[0, 1, 1, 2], &[0, 1, 2, 2]), 0.75);
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
 pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
     check_lengths(truth, predicted);
     let right = truth.iter().zip(predicted).filter(|(t, p)| t == p).count();
@@ -44,15 +44,15 @@ pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
 /// With one class per sample each error is one false positive and one false negative, so that
 /// 2·TP / (2·TP + FP + FN) equals the [`accuracy`].
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
 /// ```
 /// use lopsided::metrics::{accuracy, micro_f1};
 ///
 /// let (truth, predicted) = ([0, 1, 1, 2], [0, 1, 2, 2]);
 /// assert_eq!(micro_f1(&truth, &predicted), accuracy(&truth, &predicted));
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
 pub fn micro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
     accuracy(truth, predicted)
 }
@@ -61,9 +61,6 @@ pub fn micro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
 ///
 /// The classes are those that occur in `truth` or `predicted`, as in scikit-learn.
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
 /// A rare class counts as much as a frequent one, so that a method that only finds the large classes is told apart.
 ///
 /// ```
@@ -71,6 +68,9 @@ pub fn micro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
 /// let f1 = lopsided::metrics::macro_f1(&[0, 1, 1, 2], &[0, 1, 2, 2]);
 /// assert!((f1 - 7.0 / 9.0).abs() < 1e-15);
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
 pub fn macro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
     check_lengths(truth, predicted);
     // Per class: hits, and samples that are or are said to be of it, which is 2 TP + FP + FN.
@@ -86,14 +86,14 @@ pub fn macro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
 
 /// Root of the mean squared error; NaN without samples.
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
 /// √(Σ_i (y_i − ŷ_i)²/n), in the unit of the values.
 ///
 /// ```
 /// assert_eq!(lopsided::metrics::rmse(&[2.0, 2.0], &[1.0, 3.0]), 1.0);
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
 pub fn rmse(truth: &[f64], predicted: &[f64]) -> f64 {
     assert!(truth.len() == predicted.len(), "{} true and {} predicted values", truth.len(), predicted.len());
     let squares: f64 = truth.iter().zip(predicted).map(|(t, p)| (t - p).powi(2)).sum();
@@ -106,9 +106,6 @@ pub fn rmse(truth: &[f64], predicted: &[f64]) -> f64 {
 /// singular values of AᵀB does not (it loses all below √ε). With different numbers of columns
 /// B is the narrower one. NaN if the bases contain NaN.
 ///
-/// # Panics
-/// If the two matrices differ in height.
-///
 /// ```
 /// use lopsided::metrics::largest_angle_sine;
 ///
@@ -117,6 +114,9 @@ pub fn rmse(truth: &[f64], predicted: &[f64]) -> f64 {
 /// let turned = faer::mat![[-1.0], [0.0]]; // another basis of the same span
 /// assert!(largest_angle_sine(axis.as_ref(), turned.as_ref()) < 1e-12);
 /// ```
+///
+/// # Panics
+/// If the two matrices differ in height.
 pub fn largest_angle_sine<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> f64 {
     assert!(a.nrows() == b.nrows(), "bases of height {} and {}", a.nrows(), b.nrows());
     let (wide, narrow) = if a.ncols() >= b.ncols() { (a, b) } else { (b, a) };
@@ -152,12 +152,6 @@ fn check_lengths(truth: &[u32], predicted: &[u32]) {
 /// Area under the receiver operating characteristic: the share of pairs of a positive and a negative sample in which the
 /// positive one has the larger score, ties counting one half. NaN unless both kinds occur.
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
-/// # Cost
-/// O(n ln n): one sort of the scores instead of all pairs.
-///
 /// ```
 /// use lopsided::metrics::auroc;
 ///
@@ -165,6 +159,12 @@ fn check_lengths(truth: &[u32], predicted: &[u32]) {
 /// assert_eq!(auroc(&[true, false, true, false], &[0.9, 0.8, 0.7, 0.1]), 0.75);
 /// assert_eq!(auroc(&[true, false], &[0.5, 0.5]), 0.5);
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
+///
+/// # Cost
+/// O(n ln n): one sort of the scores instead of all pairs.
 pub fn auroc(truth: &[bool], scores: &[f64]) -> f64 {
     let (mut negatives, mut below) = (0.0, 0.0);
     let groups = groups_of_equals(truth, scores);
@@ -178,17 +178,17 @@ pub fn auroc(truth: &[bool], scores: &[f64]) -> f64 {
 /// Average precision, the sum over thresholds of (recall − recall before)·precision, as in scikit-learn; NaN without
 /// positive samples. Samples of equal score share one threshold.
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
-/// # Cost
-/// O(n ln n).
-///
 /// ```
 /// // Precision 1 at the first positive sample and 2/3 at the second, each half of the recall.
 /// let found = lopsided::metrics::average_precision(&[true, false, true, false], &[0.9, 0.8, 0.7, 0.1]);
 /// assert!((found - 5.0 / 6.0).abs() < 1e-15);
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
+///
+/// # Cost
+/// O(n ln n).
 pub fn average_precision(truth: &[bool], scores: &[f64]) -> f64 {
     let (mut positives, mut seen, mut sum) = (0.0, 0.0, 0.0);
     for (hits, misses) in groups_of_equals(truth, scores) {

@@ -18,9 +18,6 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// A failure leaves whatever was at `path` before. Something that is not a regular file (a pipe, a terminal)
 /// is written directly.
 ///
-/// # Errors
-/// Those of `fill`; [`Error::Io`] for a folder at `path` or a disk that is full.
-///
 /// ```
 /// use lopsided::Error;
 /// use lopsided::base::file::write_atomically;
@@ -36,6 +33,9 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// assert_eq!(std::fs::read(&path).unwrap(), b"old");
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// Those of `fill`; [`Error::Io`] for a folder at `path` or a disk that is full.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     replace_atomically(path, |temporary| {
         let file = File::create(temporary).map_err(|e| Error::io(path, e))?;

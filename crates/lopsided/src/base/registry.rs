@@ -50,9 +50,6 @@ pub fn build<B: ?Sized>(kind: &'static str, entries: &[Entry<B>], name: &str, gi
 
 /// The member called `name`.
 ///
-/// # Errors
-/// [`Error::Unknown`] with the one that may have been meant.
-///
 /// ```
 /// use lopsided::base::registry::find;
 ///
@@ -60,6 +57,9 @@ pub fn build<B: ?Sized>(kind: &'static str, entries: &[Entry<B>], name: &str, gi
 /// let message = find("kernel", &kernels, "kats").err().unwrap().to_string();
 /// assert!(message.starts_with("no kernel `kats` (did you mean `katz`?)"));
 /// ```
+///
+/// # Errors
+/// [`Error::Unknown`] with the one that may have been meant.
 pub fn find<'a, B: ?Sized>(kind: &'static str, entries: &'a [Entry<B>], name: &str) -> Result<&'a Entry<B>> {
     entries.iter().find(|e| e.name == name).ok_or_else(|| Error::Unknown {
         kind,

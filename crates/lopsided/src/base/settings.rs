@@ -252,9 +252,6 @@ impl Settings {
 
     /// Refuses names that are not among these, with the one that may have been meant.
     ///
-    /// # Errors
-    /// [`Error::Unknown`].
-    ///
     /// ```
     /// use lopsided::base::settings::{Setting, Settings};
     ///
@@ -262,6 +259,9 @@ impl Settings {
     /// let error = Settings::default().with("rang", 3).refuse_unknown(&[&known]).unwrap_err();
     /// assert_eq!(error.to_string(), "no setting `rang` (did you mean `rank`?); known: rank");
     /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unknown`].
     pub fn refuse_unknown(&self, known: &[&[Setting]]) -> Result<()> {
         let names: Vec<&str> = known.concat().iter().map(|setting| setting.name).collect();
         match self.0.keys().find(|name| !names.contains(&name.as_str())) {

@@ -182,9 +182,6 @@ impl<T: Scalar> Dataset<T> {
     /// So a node is seen twice: as one that links arrive at (its row) and as one that they leave (its column), with
     /// [`crate::Links::In`].
     ///
-    /// # Errors
-    /// Those of [`Graph::matrix`].
-    ///
     /// ```
     /// use lopsided::{Dataset, Graph, GraphRule, Side};
     ///
@@ -196,6 +193,9 @@ impl<T: Scalar> Dataset<T> {
     /// assert_eq!(data.id(Side::Col, 1), "b");
     /// # Ok::<(), lopsided::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// Those of [`Graph::matrix`].
     pub fn from_graph(graph: &Graph, rule: &GraphRule) -> Result<Self> {
         let (p, sums) = graph.matrix(rule)?;
         let ids = graph.ids().to_vec();
@@ -236,9 +236,6 @@ impl<T: Scalar> Dataset<T> {
 
     /// The listed row samples with their targets and names; for the nodes of a graph the column samples as well.
     ///
-    /// # Panics
-    /// If a position is not below the number of row samples.
-    ///
     /// The graph's frame is left behind: a part of a graph cannot place new nodes. Names are kept, so that row 5 is
     /// still called 5.
     ///
@@ -249,6 +246,9 @@ impl<T: Scalar> Dataset<T> {
     /// let part = table.rows(&[3, 1]);
     /// assert_eq!((part.x.count(), part.id(Side::Row, 0)), (2, "3".to_string()));
     /// ```
+    ///
+    /// # Panics
+    /// If a position is not below the number of row samples.
     pub fn rows(&self, rows: &[usize]) -> Self {
         let picked = |ids: &Option<Vec<String>>| -> Option<Vec<String>> {
             ids.as_ref().map(|ids| rows.iter().map(|&i| ids[i].clone()).collect())

@@ -55,10 +55,6 @@ pub struct Csr<T> {
 impl<T: Scalar> Csr<T> {
     /// Takes over the three arrays of the format after checking them.
     ///
-    /// # Errors
-    /// [`Error::Shape`] for row pointers that do not ascend from 0, arrays of lengths that do not agree, and columns
-    /// that are out of range, out of order or double within a row.
-    ///
     /// ```
     /// use lopsided::Csr;
     ///
@@ -67,6 +63,10 @@ impl<T: Scalar> Csr<T> {
     /// assert!(Csr::new(3, vec![0, 2], vec![2, 0], vec![1.0, 5.0]).is_err());
     /// # Ok::<(), lopsided::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for row pointers that do not ascend from 0, arrays of lengths that do not agree, and columns
+    /// that are out of range, out of order or double within a row.
     pub fn new(ncols: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let bad = |what: &str, got: String| Err(Error::shape(what, "consistent", got));
         if indptr.first() != Some(&0) || indptr.windows(2).any(|w| w[0] > w[1]) {

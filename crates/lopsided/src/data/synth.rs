@@ -131,9 +131,6 @@ impl CyclicGraph {
 ///
 /// No link is double and none leads from a node to itself.
 ///
-/// # Errors
-/// [`Error::Param`] if so many links do not fit under the cap.
-///
 /// ```
 /// let graph = lopsided::data::synth::random_graph(100, 500, 20, 1)?;
 /// assert_eq!((graph.nodes(), graph.adjacency().nnz()), (100, 500));
@@ -141,6 +138,9 @@ impl CyclicGraph {
 /// assert!((0..100).all(|i| arriving.row(i).0.len() <= 20));
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Error::Param`] if so many links do not fit under the cap.
 pub fn random_graph(nodes: usize, links: usize, max_in_degree: usize, seed: u64) -> Result<Graph> {
     check_nodes(nodes, 2)?;
     let cap = max_in_degree.min(nodes - 1);
@@ -161,9 +161,6 @@ pub fn random_graph(nodes: usize, links: usize, max_in_degree: usize, seed: u64)
 /// Links run between hubs and other nodes or between other nodes. With h hubs Σ_k in(k)·out(k), the
 /// cost of the product of the graph's matrix with itself, is about (0.4 · links)² / h.
 ///
-/// # Errors
-/// [`Error::Param`] if there are not enough nodes for so many links or hubs.
-///
 /// ```
 /// let graph = lopsided::data::synth::hub_graph(50, 100, 2, 1)?;
 /// let leaving: Vec<usize> = (0..50).map(|i| graph.adjacency().row(i).0.len()).collect();
@@ -171,6 +168,9 @@ pub fn random_graph(nodes: usize, links: usize, max_in_degree: usize, seed: u64)
 /// assert_eq!(leaving.iter().filter(|links| **links >= 20).count(), 2); // the two hubs
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Error::Param`] if there are not enough nodes for so many links or hubs.
 pub fn hub_graph(nodes: usize, links: usize, hubs: usize, seed: u64) -> Result<Graph> {
     check_nodes(nodes, 3)?;
     if hubs == 0 || hubs > nodes - 2 {
@@ -206,14 +206,14 @@ pub fn gaussian<T: Scalar>(nrows: usize, ncols: usize, seed: u64) -> Mat<T> {
 /// Coordinates of the centres have standard deviation 3, samples around their centre 1; clusters are of equal size and
 /// in random order.
 ///
-/// # Panics
-/// If k is 0.
-///
 /// ```
 /// let (points, labels) = lopsided::data::synth::clusters::<f64>(10, 2, 5, 1);
 /// assert_eq!(points.shape(), (10, 2));
 /// assert!((0..5).all(|k| labels.iter().filter(|label| **label == k).count() == 2));
 /// ```
+///
+/// # Panics
+/// If k is 0.
 pub fn clusters<T: Scalar>(n: usize, width: usize, k: usize, seed: u64) -> (Mat<T>, Vec<u32>) {
     assert!(k > 0, "{k} clusters");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

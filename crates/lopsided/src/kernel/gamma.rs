@@ -52,12 +52,6 @@ impl Gamma {
     /// and a column sample up to 200 000 of them, and else at as many pairs drawn with `seed`; a sample that is on both
     /// sides counts with its distance 0 to itself. The other rules read X alone and draw nothing.
     ///
-    /// # Cost
-    /// One pass over X for `Scale` and `Ksvd`; at most 200 000 distances for `Median`.
-    ///
-    /// # Errors
-    /// [`Error::Param`] for a value or factor that is not above 0, and when the samples do not vary.
-    ///
     /// ```
     /// use lopsided::Samples;
     /// use lopsided::kernel::Gamma;
@@ -71,6 +65,12 @@ impl Gamma {
     /// assert!(gamma(Gamma::Value(1.0), 0.0).is_err());
     /// # Ok::<(), lopsided::Error>(())
     /// ```
+    ///
+    /// # Cost
+    /// One pass over X for `Scale` and `Ksvd`; at most 200 000 distances for `Median`.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a value or factor that is not above 0, and when the samples do not vary.
     pub fn resolve<T: Scalar>(
         self,
         meeting: Meeting,

@@ -110,9 +110,6 @@ impl KernelSpec {
     /// The error about a kernel of graphs where samples are not nodes of the graph it was made from; `allowed` says
     /// what would do instead.
     ///
-    /// # Errors
-    /// [`Error::Param`] for a kernel of graphs.
-    ///
     /// ```
     /// use lopsided::kernel::KernelSpec;
     ///
@@ -120,6 +117,9 @@ impl KernelSpec {
     /// let refused = KernelSpec::new("ppr").refuse_graph_kernel("a kernel of samples").unwrap_err();
     /// assert_eq!(refused.to_string(), "`kernel` is ppr but must be a kernel of samples");
     /// ```
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a kernel of graphs.
     pub fn refuse_graph_kernel(&self, allowed: &str) -> Result<()> {
         if self.of_graph() { Err(Error::param("kernel", &self.name, allowed)) } else { Ok(()) }
     }

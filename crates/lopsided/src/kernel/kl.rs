@@ -24,9 +24,6 @@ const EPSILON: f64 = 1e-6;
 /// Nature: asymmetric, since KL(p‖q) ≠ KL(q‖p); 1 exactly where p = q. Defaults: gamma 1, epsilon 1e-6. Scaling a
 /// sample changes nothing, because it is divided by its sum.
 ///
-/// # Cost
-/// n·m scalar products of the stored bins and one logarithm for each stored bin of either side.
-///
 /// Counts (2, 2) against (1, 3), p = (1/2, 1/2) and q = (1/4, 3/4): exp(−KL(p‖q)) = 2^(−1/2)·(2/3)^(−1/2) = √(3/4), and
 /// exp(−KL(q‖p)) = 2^(1/4)·(2/3)^(3/4).
 ///
@@ -42,6 +39,9 @@ const EPSILON: f64 = 1e-6;
 /// assert!((g[(1, 0)] - 2.0_f64.powf(0.25) * (2.0_f64 / 3.0).powf(0.75)).abs() < 1e-5);
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Cost
+/// n·m scalar products of the stored bins and one logarithm for each stored bin of either side.
 #[derive(Clone, Copy, Debug)]
 pub struct Kl {
     /// Coefficient of the divergence, a in the paper, above 0.

@@ -363,11 +363,6 @@ impl KernelSpec {
 
     /// The kernel itself.
     ///
-    /// # Errors
-    /// [`crate::Error::Unknown`] for a name that is not in the list, with the one that may have been meant;
-    /// [`crate::Error::Param`] for a parameter the kernel does not take, for a value outside its range, and for a
-    /// `gamma` that is missing where it has no fixed default.
-    ///
     /// ```
     /// use lopsided::kernel::KernelSpec;
     ///
@@ -376,6 +371,11 @@ impl KernelSpec {
     /// assert_eq!(message(KernelSpec::new("sne")), "`gamma` is missing but must be a number above 0");
     /// assert!(message(KernelSpec::new("linear").with("gamma", 1.0)).ends_with("must be one it takes: none"));
     /// ```
+    ///
+    /// # Errors
+    /// [`crate::Error::Unknown`] for a name that is not in the list, with the one that may have been meant;
+    /// [`crate::Error::Param`] for a parameter the kernel does not take, for a value outside its range, and for a
+    /// `gamma` that is missing where it has no fixed default.
     pub fn build<T: Scalar>(&self) -> Result<Box<dyn Kernel<T>>> {
         registry::build("kernel", &kernels::<T>(), &self.name, &self.params)
     }

@@ -83,12 +83,6 @@ impl Meeting {
 
     /// out\[i, j\] ← how x_i and z_j meet.
     ///
-    /// # Cost
-    /// n·m·width operations for dense samples; for sparse ones the shared coordinates and the lookups that find them.
-    ///
-    /// # Panics
-    /// If `out` is not as many rows by columns as there are samples, or the samples differ in width.
-    ///
     /// ```
     /// use lopsided::kernel::pair::Meeting;
     /// use lopsided::{Csr, Mat, Samples};
@@ -98,6 +92,12 @@ impl Meeting {
     /// Meeting::Dot.tile(x.as_ref(), x.as_ref(), met.as_mut());
     /// assert_eq!(met, faer::mat![[4.0, 0.0], [0.0, 9.0]]); // the two share no coordinate
     /// ```
+    ///
+    /// # Cost
+    /// n·m·width operations for dense samples; for sparse ones the shared coordinates and the lookups that find them.
+    ///
+    /// # Panics
+    /// If `out` is not as many rows by columns as there are samples, or the samples differ in width.
     pub fn tile<T: Scalar>(self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, mut out: MatMut<'_, T>) {
         assert_eq!((out.nrows(), out.ncols()), (x.count(), z.count()), "tile shape");
         assert_eq!(x.width(), z.width(), "widths of X and Z");

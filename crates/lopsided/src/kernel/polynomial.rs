@@ -39,10 +39,6 @@ pub struct Polynomial {
 impl Polynomial {
     /// The kernel of some settings. Defaults: gamma 1, coef0 1, degree 3.
     ///
-    /// # Errors
-    /// [`crate::Error::Param`] for a gamma that is not above 0, a coef0 that is not finite, and a degree that is no
-    /// whole number of at least 1.
-    ///
     /// ```
     /// use lopsided::base::settings::Settings;
     /// use lopsided::kernel::Polynomial;
@@ -52,6 +48,10 @@ impl Polynomial {
     /// assert!(Polynomial::new(&Settings::default().with("degree", 1.5)).is_err());
     /// # Ok::<(), lopsided::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// [`crate::Error::Param`] for a gamma that is not above 0, a coef0 that is not finite, and a degree that is no
+    /// whole number of at least 1.
     pub fn new(params: &Settings) -> Result<Self> {
         Ok(Polynomial {
             gamma: params.positive("gamma", Some(1.0))?,

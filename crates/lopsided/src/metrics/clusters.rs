@@ -48,9 +48,6 @@ impl Contingency {
 ///
 /// Two labelings with a single class each agree: 1, also without samples.
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
 /// With the shares p_ij of samples that are in cluster i of one and j of the other, I = Σ p_ij·ln(p_ij/(p_i·p_j)) and
 /// H(A) = −Σ p_i·ln p_i. Names of clusters play no part.
 ///
@@ -60,6 +57,9 @@ impl Contingency {
 /// assert!((nmi(&[0, 0, 1, 1], &[1, 1, 0, 0]) - 1.0).abs() < 1e-12); // the same, under other names
 /// assert!(nmi(&[0, 0, 1, 1], &[0, 1, 0, 1]).abs() < 1e-12); // one tells nothing of the other
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
 pub fn normalized_mutual_information(a: &[u32], b: &[u32]) -> f64 {
     let table = Contingency::of(a, b);
     if table.left.len() <= 1 && table.right.len() <= 1 {
@@ -75,15 +75,15 @@ pub fn normalized_mutual_information(a: &[u32], b: &[u32]) -> f64 {
 /// With the numbers of pairs that are together in both (tp), in one only (fp, fn) and in none (tn):
 /// 2(tp·tn − fn·fp) / ((tp + fn)(fn + tn) + (tp + fp)(fp + tn)).
 ///
-/// # Panics
-/// If the two slices differ in length.
-///
 /// ```
 /// use lopsided::metrics::adjusted_rand_index;
 ///
 /// assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[1, 1, 0, 0]), 1.0);
 /// assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[0, 1, 0, 1]), -0.5); // less than by chance
 /// ```
+///
+/// # Panics
+/// If the two slices differ in length.
 pub fn adjusted_rand_index(a: &[u32], b: &[u32]) -> f64 {
     let table = Contingency::of(a, b);
     let squares = |counts: &mut dyn Iterator<Item = &f64>| counts.map(|c| c * c).sum::<f64>();
@@ -108,12 +108,6 @@ const BLOCK: usize = 64;
 /// its pairs, each term with itself included, minus the mean between it and all other terms; the result is the mean over
 /// clusters weighted by size. NaN without columns.
 ///
-/// # Cost
-/// The products that make up AᵀA, Σ_i nnz(row i)² for a sparse A; 64 rows of it are held per thread, never all.
-///
-/// # Panics
-/// If there is not one cluster per column.
-///
 /// Two documents that share no term: terms of one document meet twice as often as by chance, PMI = ln 2.
 ///
 /// ```
@@ -124,6 +118,12 @@ const BLOCK: usize = 64;
 /// assert!((coherence(&documents, &[0, 0, 1, 1]) - 2.0_f64.ln()).abs() < 1e-12);
 /// assert!(coherence(&documents, &[0, 1, 0, 1]).abs() < 1e-12); // inside as outside
 /// ```
+///
+/// # Cost
+/// The products that make up AᵀA, Σ_i nnz(row i)² for a sparse A; 64 rows of it are held per thread, never all.
+///
+/// # Panics
+/// If there is not one cluster per column.
 pub fn coherence<T: Scalar>(a: &Samples<T>, clusters: &[u32]) -> f64 {
     assert!(a.width() == clusters.len(), "{} columns and {} clusters", a.width(), clusters.len());
     let (terms, totals) = (a.transpose(), co_occurrence_totals(a));

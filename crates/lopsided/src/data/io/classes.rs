@@ -27,9 +27,6 @@ pub fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
 /// Samples that no pair names have no class. Classes are numbered in the order of their first appearance, whole numbers
 /// in their own order.
 ///
-/// # Errors
-/// [`Error::Parse`] for a label of a sample that does not exist, and for a NumPy vector of another length.
-///
 /// ```
 /// use lopsided::data::io::classes_of;
 /// use lopsided::{Dataset, Mat, Samples, Target};
@@ -41,6 +38,9 @@ pub fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
 /// assert_eq!((names, codes), (vec!["9".to_string(), "10".to_string()], vec![Some(0), None, Some(1)]));
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Error::Parse`] for a label of a sample that does not exist, and for a NumPy vector of another length.
 pub fn classes_of<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
     let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(Side::Row, i)).collect();
     let vector = is_npy(path);

@@ -19,9 +19,6 @@ const LABEL_NAMES: [&str; 6] = ["label", "class", "target", "y", "community", "g
 /// number. A NumPy vector has the labels of the samples 0, 1, 2, …, `NaN` where one is not known; a Parquet file such a column, or
 /// one of ids and one of labels.
 ///
-/// # Errors
-/// [`Error::Parse`] with the line for one that has not two columns or an empty field; [`Error::Io`].
-///
 /// ```
 /// use lopsided::data::io::read_labels;
 ///
@@ -32,6 +29,9 @@ const LABEL_NAMES: [&str; 6] = ["label", "class", "target", "y", "community", "g
 /// assert_eq!(read_labels(&path)?, pairs);
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Error::Parse`] with the line for one that has not two columns or an empty field; [`Error::Io`].
 pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
     let source = Source::open(path)?;
     match extension(path).as_str() {

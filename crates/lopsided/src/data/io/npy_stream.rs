@@ -10,10 +10,6 @@ use std::path::Path;
 
 /// Opens a NumPy array of two dimensions, plain or gzipped, for passes over its rows. Only its header is read.
 ///
-/// # Errors
-/// [`Error::Param`] for standard input or a pipe, which cannot be read twice; [`Error::Parse`] for an array in Fortran order
-/// or of other dimensions; [`Error::Io`]. Passes find values that are not finite and files that end too soon.
-///
 /// Memory: 2048 rows. Every number is an entry of the sparse rows that a stream is made of, zeros too.
 ///
 /// ```
@@ -33,6 +29,10 @@ use std::path::Path;
 /// assert_eq!((stream.nrows(), stream.ncols(), sum), (3, 2, 15.0));
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Error::Param`] for standard input or a pipe, which cannot be read twice; [`Error::Parse`] for an array in Fortran order
+/// or of other dimensions; [`Error::Io`]. Passes find values that are not finite and files that end too soon.
 pub fn stream_npy<T: Scalar>(path: &Path) -> Result<RowStream<T>> {
     if is_stdin(path) || path.metadata().is_ok_and(|m| !m.is_file()) {
         return Err(Error::param("stream", path.display(), "a regular file, which is read several times"));

@@ -32,10 +32,6 @@ pub struct StreamedTable<T> {
 /// Memory: a chunk of 2048 rows and a label per row, whatever the size of the file. The lines of a chunk are parsed in
 /// parallel.
 ///
-/// # Errors
-/// [`Error::Param`] for standard input or a pipe, which cannot be read twice; [`Error::Parse`] with the number of the line;
-/// [`Error::Io`]; [`Error::Interrupted`]. A file that changes between passes is an error too.
-///
 /// ```
 /// use lopsided::Watch;
 /// use lopsided::data::io::{TargetColumn, stream_svmlight};
@@ -49,6 +45,10 @@ pub struct StreamedTable<T> {
 /// assert_eq!(table.target.unwrap().numbers(), Some(vec![1.0, -1.0]));
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Error::Param`] for standard input or a pipe, which cannot be read twice; [`Error::Parse`] with the number of the line;
+/// [`Error::Io`]; [`Error::Interrupted`]. A file that changes between passes is an error too.
 pub fn stream_svmlight<T: Scalar>(path: &Path, target: &TargetColumn, watch: &Watch) -> Result<StreamedTable<T>> {
     if is_stdin(path) || path.metadata().is_ok_and(|m| !m.is_file()) {
         return Err(Error::param("stream", path.display(), "a regular file, which is read several times"));

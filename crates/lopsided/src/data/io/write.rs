@@ -15,9 +15,6 @@ use std::path::Path;
 /// - `.csv`: header `id,c0,c1,…`, the shortest numbers that read back as the same value
 /// - `.parquet`: a text column `id` and number columns `c0`, `c1`, …
 ///
-/// # Errors
-/// [`Error::Shape`] unless there is an id for each row, [`Error::Param`] for another extension, [`Error::Io`].
-///
 /// ```
 /// use lopsided::data::io::write_matrix;
 ///
@@ -27,6 +24,9 @@ use std::path::Path;
 /// assert_eq!(std::fs::read_to_string(&path).unwrap(), "id,c0,c1\na,1,0.5\nb,-2,0.1\n");
 /// # Ok::<(), lopsided::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Error::Shape`] unless there is an id for each row, [`Error::Param`] for another extension, [`Error::Io`].
 pub fn write_matrix<T: Scalar>(path: &Path, ids: &[String], values: MatRef<'_, T>) -> Result<()> {
     if ids.len() != values.nrows() {
         return Err(Error::shape("the number of ids", values.nrows(), ids.len()));
