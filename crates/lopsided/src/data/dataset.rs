@@ -3,7 +3,7 @@
 //! [`Dataset`] is what every estimator fits; [`Target`] is what it predicts. There are four ways to make one:
 //! [`Dataset::new`] for a table, [`Dataset::two_sided`] for two sample sets of equal width, [`Dataset::from_matrix`]
 //! for the rows of a square matrix against its columns, and [`Dataset::from_graph`] for the nodes of a graph.
-//! [`crate::Compat`] makes one of a matrix that is not square.
+//! [`Dataset::from_matrix_with`] makes one of a matrix that is not square, by a [`crate::Compatibility`].
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
