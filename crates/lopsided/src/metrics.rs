@@ -1,4 +1,18 @@
 //! How good a result is, and the split of the data it is measured on.
+//!
+//! | question | measure | range, best last |
+//! | --- | --- | --- |
+//! | classes, every sample alike | [`accuracy`], [`micro_f1`] | 0 to 1 |
+//! | classes, every class alike | [`macro_f1`] | 0 to 1 |
+//! | values | [`rmse`] | from ∞ down to 0 |
+//! | scores of two classes, or of links | [`auroc`], [`average_precision`] | 0 to 1 |
+//! | clusters against classes | [`normalized_mutual_information`], [`adjusted_rand_index`] | about 0 by chance to 1 |
+//! | clusters of columns without known classes | [`coherence`] | larger is better |
+//! | two subspaces | [`largest_angle_sine`] | from 1 down to 0 |
+//!
+//! \[KSVD\] and \[AsKLS\] report micro and macro F1 for nodes, NMI and coherence for biclustering, AUROC and RMSE for
+//! tables. Measures take what they compare and nothing else; what must not be seen in training is decided by [`split`]
+//! and [`crate::evaluation`].
 
 mod clusters;
 
@@ -13,6 +27,10 @@ use std::collections::BTreeMap;
 
 /// Share of samples whose class is predicted right; NaN without samples.
 ///
+/// ```
+/// assert_eq!(lopsided::metrics::accuracy(&[0, 1, 1, 2], &[0, 1, 2, 2]), 0.75);
+/// ```
+///
 /// # Panics
 /// If the two slices differ in length.
 pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
@@ -26,6 +44,13 @@ pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
 /// With one class per sample each error is one false positive and one false negative, so that
 /// 2·TP / (2·TP + FP + FN) equals the [`accuracy`].
 ///
+/// ```
+/// use lopsided::metrics::{accuracy, micro_f1};
+///
+/// let (truth, predicted) = ([0, 1, 1, 2], [0, 1, 2, 2]);
+/// assert_eq!(micro_f1(&truth, &predicted), accuracy(&truth, &predicted));
+/// ```
+///
 /// # Panics
 /// If the two slices differ in length.
 pub fn micro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
@@ -35,6 +60,14 @@ pub fn micro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
 /// Mean over classes of 2·TP / (2·TP + FP + FN); NaN without samples.
 ///
 /// The classes are those that occur in `truth` or `predicted`, as in scikit-learn.
+///
+/// A rare class counts as much as a frequent one, so that a method that only finds the large classes is told apart.
+///
+/// ```
+/// // Class 0: 2/2; class 1: 2·1/(2 + 1); class 2: 2·1/(1 + 2).
+/// let f1 = lopsided::metrics::macro_f1(&[0, 1, 1, 2], &[0, 1, 2, 2]);
+/// assert!((f1 - 7.0 / 9.0).abs() < 1e-15);
+/// ```
 ///
 /// # Panics
 /// If the two slices differ in length.
@@ -53,6 +86,12 @@ pub fn macro_f1(truth: &[u32], predicted: &[u32]) -> f64 {
 
 /// Root of the mean squared error; NaN without samples.
 ///
+/// √(Σ_i (y_i − ŷ_i)²/n), in the unit of the values.
+///
+/// ```
+/// assert_eq!(lopsided::metrics::rmse(&[2.0, 2.0], &[1.0, 3.0]), 1.0);
+/// ```
+///
 /// # Panics
 /// If the two slices differ in length.
 pub fn rmse(truth: &[f64], predicted: &[f64]) -> f64 {
@@ -67,6 +106,15 @@ pub fn rmse(truth: &[f64], predicted: &[f64]) -> f64 {
 /// singular values of AᵀB does not (it loses all below √ε). With different numbers of columns
 /// B is the narrower one. NaN if the bases contain NaN.
 ///
+/// ```
+/// use lopsided::metrics::largest_angle_sine;
+///
+/// let (axis, slanted) = (faer::mat![[1.0], [0.0]], faer::mat![[0.6], [0.8]]);
+/// assert!((largest_angle_sine(axis.as_ref(), slanted.as_ref()) - 0.8).abs() < 1e-12);
+/// let turned = faer::mat![[-1.0], [0.0]]; // another basis of the same span
+/// assert!(largest_angle_sine(axis.as_ref(), turned.as_ref()) < 1e-12);
+/// ```
+///
 /// # Panics
 /// If the two matrices differ in height.
 pub fn largest_angle_sine<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> f64 {
@@ -80,6 +128,13 @@ pub fn largest_angle_sine<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> f64 
 /// Positions 0 to n − 1 split at random into training and test positions, each ascending.
 ///
 /// The training part has round(n · `train_share`) positions, where the share is taken into \[0, 1\].
+///
+/// ```
+/// let (train, test) = lopsided::metrics::split(10, 0.8, 1);
+/// assert_eq!((train.len(), test.len()), (8, 2));
+/// assert!(test.iter().all(|i| !train.contains(i)));
+/// assert_eq!(lopsided::metrics::split(10, 0.8, 1), (train, test)); // same seed, same split
+/// ```
 pub fn split(n: usize, train_share: f64, seed: u64) -> (Vec<usize>, Vec<usize>) {
     let mut train: Vec<usize> = (0..n).collect();
     train.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
@@ -89,6 +144,7 @@ pub fn split(n: usize, train_share: f64, seed: u64) -> (Vec<usize>, Vec<usize>) 
     (train, test)
 }
 
+/// Two labelings are compared sample by sample, so a difference in length is a mistake of the caller: it panics.
 fn check_lengths(truth: &[u32], predicted: &[u32]) {
     assert!(truth.len() == predicted.len(), "{} true and {} predicted classes", truth.len(), predicted.len());
 }
@@ -96,8 +152,19 @@ fn check_lengths(truth: &[u32], predicted: &[u32]) {
 /// Area under the receiver operating characteristic: the share of pairs of a positive and a negative sample in which the
 /// positive one has the larger score, ties counting one half. NaN unless both kinds occur.
 ///
+/// ```
+/// use lopsided::metrics::auroc;
+///
+/// // Of the four pairs only (0.7, 0.8) is in the wrong order.
+/// assert_eq!(auroc(&[true, false, true, false], &[0.9, 0.8, 0.7, 0.1]), 0.75);
+/// assert_eq!(auroc(&[true, false], &[0.5, 0.5]), 0.5);
+/// ```
+///
 /// # Panics
 /// If the two slices differ in length.
+///
+/// # Cost
+/// O(n ln n): one sort of the scores instead of all pairs.
 pub fn auroc(truth: &[bool], scores: &[f64]) -> f64 {
     let (mut negatives, mut below) = (0.0, 0.0);
     let groups = groups_of_equals(truth, scores);
@@ -111,8 +178,17 @@ pub fn auroc(truth: &[bool], scores: &[f64]) -> f64 {
 /// Average precision, the sum over thresholds of (recall − recall before)·precision, as in scikit-learn; NaN without
 /// positive samples. Samples of equal score share one threshold.
 ///
+/// ```
+/// // Precision 1 at the first positive sample and 2/3 at the second, each half of the recall.
+/// let found = lopsided::metrics::average_precision(&[true, false, true, false], &[0.9, 0.8, 0.7, 0.1]);
+/// assert!((found - 5.0 / 6.0).abs() < 1e-15);
+/// ```
+///
 /// # Panics
 /// If the two slices differ in length.
+///
+/// # Cost
+/// O(n ln n).
 pub fn average_precision(truth: &[bool], scores: &[f64]) -> f64 {
     let (mut positives, mut seen, mut sum) = (0.0, 0.0, 0.0);
     for (hits, misses) in groups_of_equals(truth, scores) {

@@ -1,4 +1,16 @@
 //! One error type for the whole library: fields instead of prose.
+//!
+//! A caller can match on what went wrong and read the values; the message is made of them in one place. Messages are
+//! parts of a sentence without a full stop, name things as the user wrote them, and say what would have been allowed.
+//!
+//! ```
+//! use lopsided::Error;
+//! use lopsided::kernel::KernelSpec;
+//!
+//! let error = KernelSpec::new("laplacien").build::<f64>().err().unwrap();
+//! assert!(error.to_string().starts_with("no kernel `laplacien` (did you mean `laplacian`?); known: linear, poly"));
+//! assert!(matches!(error, Error::Unknown { kind: "kernel", .. }));
+//! ```
 
 /// Result of everything that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -124,27 +136,45 @@ pub enum Error {
 
 impl Error {
     /// [`Error::Param`] from displayable parts.
+    ///
+    /// ```
+    /// let error = lopsided::Error::param("rank", 0, "at least 1");
+    /// assert_eq!(error.to_string(), "`rank` is 0 but must be at least 1");
+    /// ```
     pub fn param(name: &str, value: impl ToString, allowed: impl Into<String>) -> Self {
         Error::Param { name: name.into(), value: value.to_string(), allowed: allowed.into() }
     }
 
     /// [`Error::Shape`] from displayable parts.
+    ///
+    /// ```
+    /// let error = lopsided::Error::shape("the number of ids", 3, 2);
+    /// assert_eq!(error.to_string(), "the number of ids is 2 but must be 3");
+    /// ```
     pub fn shape(what: impl Into<String>, expected: impl ToString, got: impl ToString) -> Self {
         Error::Shape { what: what.into(), expected: expected.to_string(), got: got.to_string() }
     }
 
-    /// [`Error::Io`] that names the file.
+    /// [`Error::Io`] that names the file, which the system's own error does not.
     pub fn io(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
         Error::Io { path: path.as_ref().display().to_string(), source }
     }
 
-    /// [`Error::Parse`] that names the file.
+    /// [`Error::Parse`] that names the file, with the line as `file:12` where there is one.
     pub fn parse(path: impl Into<String>, reason: impl Into<String>) -> Self {
         Error::Parse { path: path.into(), reason: reason.into() }
     }
 }
 
 /// A byte count as a person writes it.
+///
+/// Units are powers of 1000.
+///
+/// ```
+/// use lopsided::base::error::bytes;
+///
+/// assert_eq!((bytes(999), bytes(3_100_000_000)), ("999 B".to_string(), "3.1 GB".to_string()));
+/// ```
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
     let mut value = count as f64;
@@ -156,6 +186,7 @@ pub fn bytes(count: u64) -> String {
     if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
+/// The known name that is nearest to the given one, if at least half of it agrees; nothing else is worth a guess.
 fn suggestion(name: &str, known: &[String]) -> String {
     known
         .iter()
@@ -165,6 +196,7 @@ fn suggestion(name: &str, known: &[String]) -> String {
         .map_or(String::new(), |(_, k)| format!(" (did you mean `{k}`?)"))
 }
 
+/// The two most frequent reasons without the number that the system appends.
 fn plain(source: &std::io::Error) -> String {
     match source.kind() {
         std::io::ErrorKind::NotFound => "no such file or directory".into(),

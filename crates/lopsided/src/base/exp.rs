@@ -3,6 +3,15 @@
 //! The standard library's `exp` is called once per number; these loops are compiled for the vector unit found at run
 //! time and stay within two units in the last place on the range kernels need. The polynomials interpolate expm1(r)/r at
 //! the Chebyshev nodes of the range r is reduced to.
+//!
+//! 1. Take x into the range in which exp(x) is a normal number; below it the result is 0, above it infinity, NaN stays.
+//! 2. x = k·ln 2 + r with a whole k and |r| ≤ ln 2/2. Adding 1.5·2^52 (f32: 1.5·2^23) rounds k and leaves it in the low
+//!    bits.
+//! 3. exp(r) by a polynomial; ln 2 is split in two, so that r keeps its last digits.
+//! 4. 2^k is made by writing k into the exponent of a number, and multiplied.
+//!
+//! For `f64` with AVX-512 a table, see `avx512`, makes the polynomial half as long. Without fused multiply-add the
+//! standard `exp` is used.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;

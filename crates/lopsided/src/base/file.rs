@@ -1,4 +1,8 @@
 //! Files that are written whole or not at all.
+//!
+//! [`write_atomically`] is for writers that take a stream, [`replace_atomically`] for those that want a path. A reader
+//! sees the old file or the new one, never half of either, because renaming is one step of the file system.
+//! [`remove_unfinished`] is called by a process that is asked to end.
 
 use crate::base::error::{Error, Result};
 use std::fs::File;
@@ -6,12 +10,32 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+/// Temporary files of this process that are neither renamed nor removed yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Writes `path` through a temporary file beside it that is renamed when `fill` succeeded.
 ///
 /// A failure leaves whatever was at `path` before. Something that is not a regular file (a pipe, a terminal)
 /// is written directly.
+///
+/// ```
+/// use lopsided::Error;
+/// use lopsided::base::file::write_atomically;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("notes.txt");
+/// write_atomically(&path, |out| out.write_all(b"old").map_err(|e| Error::io("notes.txt", e)))?;
+/// let failed = write_atomically(&path, |out| {
+///     out.write_all(b"half of the new").ok();
+///     Err(Error::Interrupted)
+/// });
+/// assert!(failed.is_err());
+/// assert_eq!(std::fs::read(&path).unwrap(), b"old");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `fill`; [`Error::Io`] for a folder at `path` or a disk that is full.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     replace_atomically(path, |temporary| {
         let file = File::create(temporary).map_err(|e| Error::io(path, e))?;
@@ -21,7 +45,11 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result
     })
 }
 
-/// Like [`write_atomically`] for writers that want a path.
+/// Like [`write_atomically`] for writers that want a path: `write` gets the path of the temporary file.
+///
+/// 1. A path that is no regular file is written directly, a folder is refused.
+/// 2. The temporary file is called `.NAME.PROCESS.tmp`, in the same folder so that renaming does not copy.
+/// 3. Success renames it, failure removes it.
 pub fn replace_atomically(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         return write(path);

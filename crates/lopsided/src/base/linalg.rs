@@ -1,4 +1,15 @@
 //! Tall and small matrices: products over fixed row chunks, so that the bits do not depend on the number of threads.
+//!
+//! Sums of floating-point numbers depend on their order. So rows are cut into chunks of a fixed length, each chunk is
+//! one thread's work, and the chunks' sums are added in order; what is left to a library is either small and done on
+//! one thread, or spread over a fixed number of pieces.
+//!
+//! | job | function | cost for n×b |
+//! | --- | --- | --- |
+//! | aᵀb, a·h of tall a | `transpose_mul`, `mul`, `add_mul` | 2·n·b² |
+//! | symmetric systems | `SymmetricFactor`, `solve_lower` | n³/3 |
+//! | small decompositions | `eigen`, `eigenvalues`, `thin_svd` | O(n·b²) |
+//! | an orthonormal basis | `orthonormalize` | 4·n·b² and a small SVD |
 
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -29,7 +40,7 @@ fn spread(columns: usize) -> Par {
     if columns < SHARED { Par::Seq } else { Par::rayon(PIECES) }
 }
 
-/// aᵀ b for two tall matrices.
+/// aᵀb for two tall matrices: a part for each chunk of rows, added in the order of the chunks.
 pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     assert_eq!(a.nrows(), b.nrows(), "aᵀb with {} and {} rows", a.nrows(), b.nrows());
     let parts: Vec<Mat<T>> = chunks(a.nrows())
@@ -122,7 +133,12 @@ pub(crate) fn mirrored<T: Scalar>(lower: MatRef<'_, T>) -> Mat<T> {
     Mat::from_fn(lower.nrows(), lower.nrows(), |i, j| if i < j { lower[(j, i)] } else { lower[(i, j)] })
 }
 
-/// A factored symmetric matrix: Cholesky's factor if it is positive definite, else Bunch and Kaufman's factors, on one thread.
+/// A factored symmetric matrix: Cholesky's factor if it is positive definite, else Bunch and Kaufman's factors, on one
+/// thread.
+///
+/// A = L·Lᵀ needs no exchange of rows and is made in parallel pieces, so it is tried first. A = P·L·D·Lᵀ·Pᵀ, in which D
+/// has blocks of one or two rows, exists for every symmetric matrix. Kernel matrices of positive kernels with a ridge
+/// are definite; the coupled systems of AsK-LS need not be.
 pub(crate) enum SymmetricFactor<T: Scalar> {
     Definite(Mat<T>),
     Indefinite { lower: Mat<T>, diagonal: Diag<T>, subdiagonal: Diag<T>, order: Perm<usize> },
@@ -143,6 +159,7 @@ impl<T: Scalar> SymmetricFactor<T> {
         Some(SymmetricFactor::Definite(a))
     }
 
+    /// Bunch and Kaufman's factors of the matrix with this lower triangle.
     fn indefinite(mut a: Mat<T>) -> Self {
         let n = a.nrows();
         let (mut subdiagonal, mut forward, mut backward) = (Diag::zeros(n), vec![0; n], vec![0; n]);
@@ -176,7 +193,8 @@ impl<T: Scalar> SymmetricFactor<T> {
 }
 
 impl SymmetricFactor<f32> {
-    /// rhs ← A⁻¹·rhs to the digits of f32.
+    /// rhs ← A⁻¹·rhs to the digits of f32: a step of iterative refinement, whose residuals are formed in double
+    /// precision.
     pub(crate) fn solve_wide(&self, rhs: &mut Mat<f64>) {
         // Residuals may be too small for f32.
         let scale = rhs.norm_max().max(f64::MIN_POSITIVE);
@@ -212,6 +230,12 @@ pub(crate) fn lower_factor(mut a: Mat<f64>) -> Option<Mat<f64>> {
 
 /// Lower triangle ← that of L for A = L·Lᵀ, in pieces whose size does not depend on the number of threads, so that the bits do
 /// not; `None` if A is not positive definite.
+///
+/// For pieces of 256 columns from the left:
+///
+/// 1. The corner A₁₁ = L₁·L₁ᵀ, on one thread.
+/// 2. The rows below, A₂₁ ← A₂₁·L₁⁻ᵀ, in parallel.
+/// 3. The rest, A₂₂ ← A₂₂ − A₂₁·A₂₁ᵀ, its lower triangle in parallel; then the same for it.
 fn factor_in_place<T: Scalar>(mut a: MatMut<'_, T>) -> Option<()> {
     const PIECE: usize = 256;
     while a.nrows() > 0 {
@@ -320,6 +344,10 @@ pub(crate) struct Orthonormal<T> {
 /// Left out are directions of length at most `drop`, and those shorter than √ε times the longest: a basis of lengths
 /// that differ more would not be orthonormal. R comes from a tree of Householder factorisations, hence without squaring
 /// the condition number. One call leaves q orthonormal up to √ε: call twice.
+///
+/// 1. R of y = Q·R, chunk by chunk and once more for the stacked R of the chunks.
+/// 2. R = W·S·Vᵀ, whose singular values are the lengths of the directions in y.
+/// 3. q = y·V·S⁻¹ and r = S·Vᵀ for the directions that are kept.
 pub(crate) fn orthonormalize<T: Scalar>(y: MatRef<'_, T>, drop: f64) -> Option<Orthonormal<T>> {
     let svd = thin_svd(triangular_factor(y).as_ref())?;
     if svd.sigma.iter().any(|s| !num_traits::Float::is_finite(*s)) {
@@ -335,7 +363,7 @@ pub(crate) fn orthonormalize<T: Scalar>(y: MatRef<'_, T>, drop: f64) -> Option<O
     Some(Orthonormal { q: mul(y, scaled.as_ref()), r, shortest, left_out: length(kept) })
 }
 
-/// The R of y = QR.
+/// The R of y = Q·R: that of every chunk on its own, then that of all of them stacked, which is the same up to signs.
 fn triangular_factor<T: Scalar>(y: MatRef<'_, T>) -> Mat<T> {
     let parts: Vec<Mat<T>> =
         chunks(y.nrows()).into_par_iter().map(|(start, len)| small_triangular_factor(y.subrows(start, len))).collect();
@@ -349,6 +377,7 @@ fn triangular_factor<T: Scalar>(y: MatRef<'_, T>) -> Mat<T> {
     if parts.len() < 2 { stacked } else { small_triangular_factor(stacked.as_ref()) }
 }
 
+/// Householder's factorisation of one chunk on one thread; Q is not formed.
 fn small_triangular_factor<T: Scalar>(y: MatRef<'_, T>) -> Mat<T> {
     let (n, b) = y.shape();
     let k = n.min(b);
@@ -363,6 +392,7 @@ fn small_triangular_factor<T: Scalar>(y: MatRef<'_, T>) -> Mat<T> {
     Mat::from_fn(k, b, |i, j| if i <= j { a[(i, j)] } else { T::zero() })
 }
 
+/// Start and length of each chunk.
 fn chunks(rows: usize) -> Vec<(usize, usize)> {
     (0..rows).step_by(CHUNK).map(|start| (start, CHUNK.min(rows - start))).collect()
 }

@@ -1,4 +1,17 @@
-//! What everything else stands on: errors, precisions, exact sums, random streams, the run of a computation.
+//! What everything else stands on: errors, precisions, dense linear algebra, random streams, the run of a computation.
+//!
+//! | module | what it gives | who uses it |
+//! | --- | --- | --- |
+//! | [`error`] | [`crate::Error`], the one error type, and [`crate::Result`] | everything that can fail |
+//! | [`scalar`] | [`crate::Scalar`], `f32` or `f64` | everything that is generic over the precision |
+//! | [`settings`], [`registry`] | values by name, lists of what takes them | the command line, Python, saved models |
+//! | [`watch`] | progress, cancellation and counts of work | long computations and whoever waits for them |
+//! | [`verdict`] | whether an iteration has converged | solvers |
+//! | [`file`](mod@file) | files that are written whole or not at all | writers of models, matrices and reports |
+//!
+//! [`Run`] is handed to every fit: a seed and a watch. The rest of this module is private: products and decompositions
+//! of tall matrices, seeded random numbers, and a vectorised exponential. All of them give the same bits on any number
+//! of threads.
 
 pub mod error;
 mod exp;

@@ -1,4 +1,7 @@
 //! Seeded random numbers: the same seed gives the same bits everywhere.
+//!
+//! ChaCha with 8 rounds is the same on every machine, and its streams let one seed of a user serve many purposes: each
+//! use has a number of its own, so that drawing more in one place moves nothing in another.
 
 use crate::base::scalar::Scalar;
 use faer::Mat;
@@ -25,7 +28,10 @@ pub(crate) fn gaussian<T: Scalar>(nrows: usize, ncols: usize, rng: &mut ChaCha8R
     Mat::from_fn(nrows, ncols, |_, _| T::of(normal(rng)))
 }
 
-/// `count` different numbers below `size`, ascending; every set is equally likely (Floyd).
+/// `count` different numbers below `size`, ascending; every set is equally likely (Floyd). `count` is at most `size`.
+///
+/// # Cost
+/// O(count·ln count), however large `size` is.
 pub(crate) fn subset(size: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut picked = BTreeSet::new();
     for last in size - count..size {

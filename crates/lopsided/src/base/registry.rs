@@ -1,9 +1,20 @@
 //! Named things with settings: one visible list per family.
+//!
+//! A family is a list of [`Entry`]s, such as [`crate::kernel::kernels`]; listings, help texts, saved models and errors
+//! about unknown names all read the same list. Adding a member is one entry in it.
 
 use super::error::{Error, Result};
 use super::settings::{Setting, Settings};
 
 /// One member of a family: what it is called, what it is, how it is made.
+///
+/// ```
+/// let kernels = lopsided::kernel::kernels::<f64>();
+/// let poly = lopsided::base::registry::find("kernel", &kernels, "poly")?;
+/// assert!(poly.has("degree") && !poly.has("alpha"));
+/// assert_eq!(poly.settings[2].default, "3");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct Entry<B: ?Sized> {
     /// Name in kebab case, the same everywhere.
     pub name: &'static str,
@@ -23,6 +34,9 @@ impl<B: ?Sized> Entry<B> {
 }
 
 /// Makes the member called `name`, refusing names and settings it does not know.
+///
+/// # Errors
+/// [`Error::Unknown`] for the name, [`Error::Param`] for a setting it does not take or a value outside its range.
 pub fn build<B: ?Sized>(kind: &'static str, entries: &[Entry<B>], name: &str, given: &Settings) -> Result<Box<B>> {
     let entry = find(kind, entries, name)?;
     if let Some((extra, _)) = given.iter().find(|(setting, _)| !entry.has(setting)) {
@@ -35,6 +49,14 @@ pub fn build<B: ?Sized>(kind: &'static str, entries: &[Entry<B>], name: &str, gi
 }
 
 /// The member called `name`.
+///
+/// ```
+/// use lopsided::base::registry::find;
+///
+/// let kernels = lopsided::kernel::kernels::<f64>();
+/// let message = find("kernel", &kernels, "kats").err().unwrap().to_string();
+/// assert!(message.starts_with("no kernel `kats` (did you mean `katz`?)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::Unknown`] with the one that may have been meant.

@@ -1,6 +1,19 @@
 use super::watch::Watch;
 
 /// What a run needs besides the problem.
+///
+/// Everything random is drawn from the seed, so that a run can be repeated bit by bit, also with another number of
+/// threads. The default is seed 0 and a watch that nobody looks at.
+///
+/// ```
+/// use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Side};
+///
+/// let x = || Samples::Dense(Mat::from_fn(30, 3, |i, j| ((i * 7 + j * 3) % 11) as f64));
+/// let run = Run { seed: 7, ..Run::default() };
+/// let fit = || KernelSvd::new("sne").with_rank(3).fit(Dataset::new(x()), &run);
+/// assert_eq!(fit()?.embedding(Side::Row), fit()?.embedding(Side::Row));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Same seed, same bits.

@@ -36,6 +36,14 @@ pub enum Value {
 
 impl Value {
     /// The value that a word on a command line means.
+    ///
+    /// ```
+    /// use lopsided::base::settings::Value;
+    ///
+    /// assert_eq!(Value::of_word("true"), Value::Flag(true));
+    /// assert_eq!(Value::of_word("1e-3"), Value::Number(0.001));
+    /// assert_eq!(Value::of_word("median"), Value::Text("median".into()));
+    /// ```
     pub fn of_word(word: &str) -> Self {
         match word {
             "true" => Value::Flag(true),
@@ -93,7 +101,7 @@ impl From<String> for Value {
     }
 }
 
-/// What is known about a setting.
+/// What is known about a setting: the line that help texts, references and errors are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Setting {
     /// Name in kebab case, the same everywhere.
@@ -114,12 +122,27 @@ impl Setting {
 }
 
 /// Values by name.
+///
+/// Readers such as [`Settings::count`] name the default where they are called, and refuse a value of the wrong kind
+/// with the range that is allowed. A misspelt name is found by [`Settings::refuse_unknown`].
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+///
+/// let usual = Settings::default().with("rank", 16).with("tol", 1e-6);
+/// let given = Settings::default().with("rank", 20);
+/// let both = usual.and(&given); // what is given wins
+/// assert_eq!((both.get("rank"), both.get("tol"), both.get("seed")), (Some(20.0), Some(1e-6), None));
+/// assert_eq!(both.positive("rank", None)?, 20.0);
+/// assert!(both.share("rank", 0.5).is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Settings(BTreeMap<String, Value>);
 
 impl Settings {
-    /// Settings from pairs of words.
+    /// Settings from pairs of words, each taken as [`Value::of_word`] does.
     pub fn of_words<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
         pairs.into_iter().map(|(name, word)| (name.clone(), Value::of_word(word))).collect()
     }
@@ -146,7 +169,8 @@ impl Settings {
         self.0.remove(name)
     }
 
-    /// Takes out what one of these settings describes.
+    /// Takes out what one of these settings describes, so that several parts of a recipe can each take their own and
+    /// what is left belongs to nobody.
     pub fn take_all(&mut self, known: &[Setting]) -> Settings {
         let taken = known.iter().filter_map(|s| self.0.remove_entry(s.name));
         Settings(taken.collect())
@@ -212,11 +236,29 @@ impl Settings {
     }
 
     /// One of the named values of a type, if it was given.
+    ///
+    /// ```
+    /// use lopsided::base::settings::Settings;
+    /// use lopsided::kernel::Gamma;
+    ///
+    /// let given = Settings::default().with("gamma", "median");
+    /// assert_eq!(given.word::<Gamma>("gamma")?, Some(Gamma::Median));
+    /// assert_eq!(given.word::<Gamma>("delta")?, None);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn word<V: FromStr<Err = Error>>(&self, name: &str) -> Result<Option<V>> {
         self.value(name).map(|value| value.to_string().parse()).transpose()
     }
 
     /// Refuses names that are not among these, with the one that may have been meant.
+    ///
+    /// ```
+    /// use lopsided::base::settings::{Setting, Settings};
+    ///
+    /// let known = [Setting::new("rank", "number of components", "at least 1", "16")];
+    /// let error = Settings::default().with("rang", 3).refuse_unknown(&[&known]).unwrap_err();
+    /// assert_eq!(error.to_string(), "no setting `rang` (did you mean `rank`?); known: rank");
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unknown`].

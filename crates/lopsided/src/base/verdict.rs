@@ -29,12 +29,12 @@ impl Verdict {
         Verdict { left, tol }
     }
 
-    /// What is left.
+    /// What is left, in the measure of the iteration: a relative residual, or the gap of its conditions.
     pub fn left(&self) -> f64 {
         self.left
     }
 
-    /// Whether that is at most what was asked for.
+    /// Whether that is at most what was asked for; false for NaN.
     pub fn converged(&self) -> bool {
         self.left <= self.tol
     }

@@ -1,4 +1,7 @@
 //! Watching and stopping long work.
+//!
+//! Work calls [`Watch::report`] between its steps; whoever waits holds a clone, reads [`Watch::work`] or calls
+//! [`Watch::cancel`] from another thread. Clones share one state.
 
 use crate::base::error::{Error, Result};
 use std::sync::Arc;
@@ -18,6 +21,21 @@ pub struct Progress {
 }
 
 /// Work done so far, in numbers that depend on the problem and not on the machine.
+///
+/// Two methods are compared by these counts where clocks would compare machines.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::operator::KernelMatrix;
+/// use lopsided::{Mat, Samples, Watch};
+///
+/// let x = Samples::Dense(Mat::from_fn(6, 2, |i, j| (i + j) as f64));
+/// let (kernel, watch) = (KernelSpec::new("rbf").with("gamma", 0.1).build::<f64>()?, Watch::default());
+/// let matrix = KernelMatrix { watch: watch.clone(), ..KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref()) };
+/// matrix.build()?.operator.apply(Mat::zeros(6, 3).as_ref(), Mat::zeros(6, 3).as_mut())?;
+/// assert_eq!((watch.work().products, watch.work().entries), (3, 0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Kernel values evaluated.
@@ -54,12 +72,35 @@ pub struct Watch {
 
 impl Watch {
     /// A watch that reports progress to `callback`.
+    ///
+    /// The callback is called by the thread that works, between two steps, and should return quickly.
+    ///
+    /// ```
+    /// use lopsided::{Progress, Watch};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let log = Arc::clone(&seen);
+    /// let watch = Watch::with_callback(move |progress| log.lock().unwrap().push(progress.done));
+    /// for done in [1, 2, 3] {
+    ///     watch.report(Progress { stage: "counting", done, total: 3, residual: None })?;
+    /// }
+    /// assert_eq!(*seen.lock().unwrap(), [1, 2, 3]);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn with_callback(callback: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Watch { callback: Some(Arc::new(callback)), ..Watch::default() }
     }
 
     /// A watch that hears of the same cancellation, counts together with this one and reports no progress: for parts of a
     /// larger piece of work.
+    ///
+    /// ```
+    /// let watch = lopsided::Watch::default();
+    /// let part = watch.silent();
+    /// watch.cancel();
+    /// assert!(part.check().is_err());
+    /// ```
     pub fn silent(&self) -> Self {
         Watch { callback: None, ..self.clone() }
     }

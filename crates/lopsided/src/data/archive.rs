@@ -15,6 +15,17 @@
 //! # std::fs::remove_file(path).ok();
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! The file: eight bytes with the length of the header, the header (JSON: type, shape and place of every array, and our
+//! metadata as one text), then the arrays, little-endian and aligned. Compound things take several arrays under a
+//! common name:
+//!
+//! | stored by | arrays | read by |
+//! | --- | --- | --- |
+//! | [`Archive::set_vector`], [`Archive::set_matrix`] | `NAME` | [`Archive::vector`], [`Archive::matrix`] |
+//! | [`Archive::set_samples`], dense | `NAME` | [`Archive::samples`] |
+//! | [`Archive::set_samples`], sparse | `NAME.indptr`, `NAME.indices`, `NAME.values`, field `NAME.width` | the same |
+//! | [`Archive::set_texts`] | `NAME.ends`, `NAME.bytes` | [`Archive::texts`] |
 
 use crate::base::error::{Error, Result};
 use crate::base::file;
@@ -37,6 +48,21 @@ pub const FORMAT: u64 = 1;
 const KEY: &str = "lopsided";
 
 /// Arrays and metadata of one model.
+///
+/// ```
+/// use lopsided::data::archive::Archive;
+/// use lopsided::{Csr, Samples};
+///
+/// let mut archive = Archive::default();
+/// archive.set_field("rank", 2);
+/// archive.set_texts("ids", &["a".to_string(), "größer".to_string()]);
+/// archive.set_samples("x", Samples::Sparse(Csr::from_triplets(2, 3, &[(1, 2, 0.5)])).as_ref());
+/// let read = Archive::from_bytes(&archive.to_bytes(), "model")?;
+/// assert_eq!((read.field::<usize>("rank")?, read.texts("ids")?.unwrap()[1].as_str()), (2, "größer"));
+/// assert_eq!(read.samples::<f64>("x")?.into_dense()[(1, 2)], 0.5);
+/// assert_eq!(read.vector::<f64>("sigma").unwrap_err().to_string(), "model: array `sigma` is missing");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Archive {
     /// Everything that is not an array.
@@ -221,7 +247,10 @@ impl Archive {
         Error::Archive { path: self.path.clone(), reason: reason.into() }
     }
 
-    /// Metadata of any shape.
+    /// Metadata of any shape; a field that is missing reads as null, so that an `Option` may be left out.
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for a field of another shape.
     pub fn field<V: serde::de::DeserializeOwned>(&self, name: &str) -> Result<V> {
         let value = self.meta.get(name).cloned().unwrap_or(Value::Null);
         serde_json::from_value(value).map_err(|e| self.error(format!("metadata `{name}`: {e}")))
@@ -245,7 +274,11 @@ impl Archive {
         self.set(name, float::<T>(), vec![values.len()], T::to_bytes(values));
     }
 
-    /// Reads a vector in any precision.
+    /// Reads a vector in any precision: a model saved in `f32` can be used in `f64` and the other way round.
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for an array that is missing, has another number of dimensions or holds no floating-point
+    /// numbers.
     pub fn vector<T: Scalar>(&self, name: &str) -> Result<Vec<T>> {
         Ok(self.floats(name, 1)?.1)
     }
@@ -260,6 +293,9 @@ impl Archive {
     }
 
     /// Reads a matrix in any precision.
+    ///
+    /// # Errors
+    /// Those of [`Archive::vector`].
     pub fn matrix<T: Scalar>(&self, name: &str) -> Result<Mat<T>> {
         let (shape, values) = self.floats(name, 2)?;
         Ok(Mat::from_fn(shape[0], shape[1], |i, j| values[i * shape[1] + j]))
@@ -282,7 +318,8 @@ impl Archive {
         }
     }
 
-    /// The same without a copy of samples that can be shared.
+    /// The same without a copy of samples that can be shared: rows are turned into bytes one by one when the file is
+    /// written.
     pub fn share_samples<T: Scalar>(&mut self, name: &str, samples: &Samples<T>) {
         let Samples::Shared(shared) = samples else { return self.set_samples(name, samples.as_ref()) };
         let (rows, cols) = shared.as_ref().shape();
@@ -293,6 +330,9 @@ impl Archive {
     }
 
     /// Reads samples stored by [`Archive::set_samples`].
+    ///
+    /// # Errors
+    /// [`Error::Archive`] for arrays that are missing or do not fit together.
     pub fn samples<T: Scalar>(&self, name: &str) -> Result<Samples<T>> {
         if self.has(name) {
             let (shape, values) = self.floats(name, 2)?;
@@ -347,6 +387,7 @@ impl Archive {
         Err(self.error(format!("array `{name}` holds {:?} instead of {:?}", array.dtype, dtypes[0])))
     }
 
+    /// Shape and values of an array of either precision, converted where it is not that of T.
     fn floats<T: Scalar>(&self, name: &str, dimensions: usize) -> Result<(&[usize], Vec<T>)> {
         let array = self.get(name, &[Dtype::F64, Dtype::F32])?;
         if array.shape.len() != dimensions {
@@ -365,6 +406,7 @@ impl Archive {
         Ok((&array.shape, values))
     }
 
+    /// The raw words of an array of whole numbers.
     fn numbers<const N: usize>(&self, name: &str, dtype: Dtype) -> Result<Vec<[u8; N]>> {
         Ok(self.get(name, &[dtype])?.bytes.all().as_chunks::<N>().0.to_vec())
     }

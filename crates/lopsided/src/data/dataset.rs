@@ -1,4 +1,9 @@
 //! Samples of both sides with their names and labels.
+//!
+//! [`Dataset`] is what every estimator fits; [`Target`] is what it predicts. There are four ways to make one:
+//! [`Dataset::new`] for a table, [`Dataset::two_sided`] for two sample sets of equal width, [`Dataset::from_matrix`]
+//! for the rows of a square matrix against its columns, and [`Dataset::from_graph`] for the nodes of a graph.
+//! [`Dataset::from_matrix_with`] makes one of a matrix that is not square, by a [`crate::Compatibility`].
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -7,6 +12,19 @@ use crate::data::samples::{Samples, Side, is_everything};
 use faer::Mat;
 
 /// What is to be predicted, one value per row sample.
+///
+/// Samples without a known target take part in embeddings and are left out of learning.
+///
+/// ```
+/// use lopsided::Target;
+///
+/// let names = ["no", "yes"].map(String::from).to_vec();
+/// let target = Target::Classes { names, codes: vec![Some(1), None, Some(0)] };
+/// assert_eq!(target.known(), [0, 2]);
+/// assert_eq!(target.rows(&[2, 0]).known(), [0, 1]);
+/// assert_eq!(target.clone().without(|row| row == 0).known(), [2]);
+/// assert_eq!(target.numbers(), None); // `no` is no number
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// Class of each row as a position in `names`; `None` where unknown.
@@ -25,6 +43,16 @@ const MANY: usize = 20;
 
 impl Target {
     /// The target as values where its classes are numbers with fractions, or whole numbers of which there are many.
+    ///
+    /// Readers take whole numbers for classes; more than 20 of them are measurements.
+    ///
+    /// ```
+    /// use lopsided::Target;
+    ///
+    /// let names = ["1", "2.5"].map(String::from).to_vec();
+    /// let target = Target::Classes { names, codes: vec![Some(1), Some(0), Some(1)] };
+    /// assert_eq!(target.measured(), Target::Values(vec![2.5, 1.0, 2.5]));
+    /// ```
     pub fn measured(self) -> Self {
         let Target::Classes { names, .. } = &self else { return self };
         let fraction = |name: &String| name.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
@@ -83,6 +111,9 @@ impl Target {
 /// Linear maps from the raw rows and columns of a matrix to coordinates that both sides share; `None`: as they are.
 ///
 /// A raw row x of width M becomes x·`rows`, a raw column z of width N becomes z·`cols` (see [`crate::Compat`]).
+///
+/// A kernel compares samples of equal width, and the rows and columns of an N×M matrix have different ones; \[KSVD\]
+/// Remark 2.3 calls what joins them a compatibility matrix. The maps are kept so that new rows and columns can follow.
 #[derive(Clone, Debug, Default)]
 pub struct Maps<T> {
     /// M×q.
@@ -135,17 +166,36 @@ pub struct Dataset<T> {
 }
 
 impl<T: Scalar> Dataset<T> {
-    /// Row samples alone.
+    /// Row samples alone: the kernel compares them with each other, G\[i, j\] = k(x_i, x_j).
     pub fn new(x: Samples<T>) -> Self {
         Dataset { x, z: None, y: None, weights: None, row_ids: None, col_ids: None, frame: None, maps: Maps::default() }
     }
 
-    /// Two sample sets.
+    /// Two sample sets: G\[i, j\] = k(x_i, z_j). For a kernel of samples both have the same width, which is checked
+    /// when G is built.
     pub fn two_sided(x: Samples<T>, z: Samples<T>) -> Self {
         Dataset { z: Some(z), ..Dataset::new(x) }
     }
 
     /// The nodes of a graph: x_i is row i and z_j column j of the graph's matrix.
+    ///
+    /// So a node is seen twice: as one that links arrive at (its row) and as one that they leave (its column), with
+    /// [`crate::Links::In`].
+    ///
+    /// ```
+    /// use lopsided::{Dataset, Graph, GraphRule, Side};
+    ///
+    /// let graph = Graph::new(["a", "b"].map(String::from).to_vec(), &[(0, 1, 1.0)])?;
+    /// let data: Dataset<f64> = Dataset::from_graph(&graph, &GraphRule::default())?;
+    /// let (x, z) = (data.x.clone().into_dense(), data.cols().clone().into_dense());
+    /// assert_eq!(x, faer::mat![[1.0, 0.0], [0.5, 0.5]]);
+    /// assert_eq!(z, x.transpose().to_owned());
+    /// assert_eq!(data.id(Side::Col, 1), "b");
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Graph::matrix`].
     pub fn from_graph(graph: &Graph, rule: &GraphRule) -> Result<Self> {
         let (p, sums) = graph.matrix(rule)?;
         let ids = graph.ids().to_vec();
@@ -185,6 +235,17 @@ impl<T: Scalar> Dataset<T> {
     }
 
     /// The listed row samples with their targets and names; for the nodes of a graph the column samples as well.
+    ///
+    /// The graph's frame is left behind: a part of a graph cannot place new nodes. Names are kept, so that row 5 is
+    /// still called 5.
+    ///
+    /// ```
+    /// use lopsided::{Dataset, Mat, Samples, Side};
+    ///
+    /// let table = Dataset::new(Samples::Dense(Mat::from_fn(4, 2, |i, _| i as f64)));
+    /// let part = table.rows(&[3, 1]);
+    /// assert_eq!((part.x.count(), part.id(Side::Row, 0)), (2, "3".to_string()));
+    /// ```
     ///
     /// # Panics
     /// If a position is not below the number of row samples.
@@ -265,6 +326,14 @@ impl<T: Scalar> Dataset<T> {
 }
 
 /// Samples scaled to unit length, |x_i| = 1; samples of length zero stay.
+///
+/// ```
+/// use lopsided::Samples;
+/// use lopsided::data::dataset::unit_rows;
+///
+/// let scaled = unit_rows(Samples::Dense(faer::mat![[3.0, 4.0], [0.0, 0.0]])).into_dense();
+/// assert!((scaled - faer::mat![[0.6, 0.8], [0.0, 0.0]]).norm_max() < 1e-15);
+/// ```
 pub fn unit_rows<T: Scalar>(samples: Samples<T>) -> Samples<T> {
     match samples {
         Samples::Sparse(mut s) => {
@@ -288,6 +357,7 @@ pub(crate) fn to_unit_rows<T: Scalar>(mut m: Mat<T>) -> Mat<T> {
     m
 }
 
+/// 1/length, and 1 for length zero, so that samples of zeros are not divided by it.
 fn to_unit<T: Scalar>(length: T) -> T {
     if length > T::zero() { length.recip() } else { T::one() }
 }

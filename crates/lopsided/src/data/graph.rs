@@ -1,4 +1,13 @@
 //! Directed graphs and the matrix whose rows and columns are their samples.
+//!
+//! [`Graph`] holds names and links, [`GraphRule`] says which matrix they become, and [`GraphFrame`] remembers enough of
+//! both to place nodes that come later.
+//!
+//! | rule | matrix | used by |
+//! | --- | --- | --- |
+//! | default | P = D⁻¹(A + I), rows of arriving links | all kernels but Katz; \[KSVD\] and \[AsKLS\] |
+//! | no loops, no normalisation | A | Katz proximity |
+//! | [`Links::Out`] | the same with rows of leaving links | walks along the links |
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -20,6 +29,16 @@ pub enum Links {
 }
 
 /// How a graph becomes a matrix: by default P = D⁻¹(A + I) with A\[i, j\] = 1 for a link j → i.
+///
+/// ```
+/// use lopsided::{Graph, GraphRule, Links};
+///
+/// let graph = Graph::new(["a", "b"].map(String::from).to_vec(), &[(0, 1, 3.0)])?;
+/// let plain = GraphRule { links: Links::Out, self_loops: false, normalize: false };
+/// let (a, sums) = graph.matrix::<f64>(&plain)?;
+/// assert_eq!((a.to_dense(), sums), (faer::mat![[0.0, 3.0], [0.0, 0.0]], vec![3.0, 0.0]));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GraphRule {
     /// Incoming or outgoing links as rows.
@@ -57,6 +76,10 @@ pub struct Graph {
 
 impl Graph {
     /// A graph from node names and links `(source, target, weight)` between their positions; equal links add up.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a link to a node that does not exist, [`Error::NotFinite`] for a weight that is NaN or
+    /// infinite.
     pub fn new(ids: Vec<String>, links: &[(u32, u32, f64)]) -> Result<Self> {
         let n = ids.len();
         if let Some(&(s, t, _)) = links.iter().find(|l| l.0 as usize >= n || l.1 as usize >= n) {
@@ -95,6 +118,15 @@ impl Graph {
     /// Keeps at most `most` links that leave, and then at most `most` that arrive at, any one node, drawn by `seed`.
     ///
     /// The cost of exact kernel products grows with (links in) × (links out) of each node, so a few hubs can dominate.
+    ///
+    /// ```
+    /// use lopsided::Graph;
+    ///
+    /// let names = (0..4).map(|i| i.to_string()).collect();
+    /// let star = Graph::new(names, &[(1, 0, 1.0), (2, 0, 1.0), (3, 0, 1.0)])?;
+    /// assert_eq!(star.cap_degrees(2, 1).adjacency().nnz(), 2); // of three links that arrive at 0
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn cap_degrees(&self, most: usize, seed: u64) -> Self {
         let leaving = thin_rows(&self.adjacency, most, seed);
         let arriving = thin_rows(&leaving.transpose(), most, seed.wrapping_add(1));
@@ -102,6 +134,13 @@ impl Graph {
     }
 
     /// The matrix P of the rule and its row sums before normalisation.
+    ///
+    /// 1. Row i holds the links that arrive at node i, or leave it.
+    /// 2. With self loops 1 is added to P\[i, i\].
+    /// 3. With normalisation every row is divided by its sum; rows without entries stay empty.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a row whose weights do not sum to more than 0 and which is to be divided by that.
     pub fn matrix<T: Scalar>(&self, rule: &GraphRule) -> Result<(Csr<T>, Vec<f64>)> {
         let n = self.nodes();
         let arriving;
@@ -131,6 +170,8 @@ impl Graph {
 }
 
 impl GraphRule {
+    /// What a row is divided by: its sum, or 1 where nothing is to be done. Negative weights can make a sum that means
+    /// nothing.
     fn divisor(self, sum: f64, empty: bool, node: &str) -> Result<f64> {
         if !self.normalize || empty {
             return Ok(1.0);
@@ -147,6 +188,20 @@ impl GraphRule {
 }
 
 /// What a model must remember of its graph to place new nodes in it.
+///
+/// A new node is described by its links with training nodes; links between new nodes have no coordinate.
+///
+/// ```
+/// use lopsided::{Dataset, Graph, GraphRule};
+///
+/// let graph = |names: [&str; 2]| Graph::new(names.map(String::from).to_vec(), &[(0, 1, 1.0)]);
+/// let trained: Dataset<f64> = Dataset::from_graph(&graph(["a", "b"])?, &GraphRule::default())?;
+/// let frame = trained.frame.unwrap();
+/// // The new node c gets a link from a: one half of its row, the other half is its own loop.
+/// let (ids, rows, left_out) = frame.row_samples::<f64>(&graph(["a", "c"])?)?;
+/// assert_eq!((ids[1].as_str(), rows.row(1), left_out), ("c", (&[0][..], &[0.5][..]), 0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphFrame {
     /// The rule that made the matrix.
@@ -162,6 +217,11 @@ impl GraphFrame {
     ///
     /// A self loop counts towards the row sum of a new node although it has no coordinate. Links to nodes outside the
     /// frame have no coordinate and are left out; their number comes back as well.
+    ///
+    /// Returns names, samples and that number, for the nodes that are known or have a link on this side.
+    ///
+    /// # Errors
+    /// Those of [`Graph::matrix`].
     pub fn row_samples<T: Scalar>(&self, graph: &Graph) -> Result<(Vec<String>, Csr<T>, usize)> {
         let by_row = match self.rule.links {
             Links::In => graph.adjacency.transpose(),
@@ -177,6 +237,9 @@ impl GraphFrame {
     }
 
     /// Column samples of the nodes of `graph`: their links on the column side, divided by the training row sums.
+    ///
+    /// The divisors are those of the rows the links lead to, because normalisation runs over rows; a new node changes
+    /// no training row. Returns what [`GraphFrame::row_samples`] returns.
     pub fn col_samples<T: Scalar>(&self, graph: &Graph) -> Result<(Vec<String>, Csr<T>, usize)> {
         let by_col = match self.rule.links {
             Links::In => graph.adjacency.clone(),
@@ -225,6 +288,7 @@ impl GraphFrame {
     }
 }
 
+/// Rows of more than `most` entries lose some at random; what is kept keeps its order and its weights.
 fn thin_rows(csr: &Csr<f64>, most: usize, seed: u64) -> Csr<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut out = Csr::empty(csr.ncols());

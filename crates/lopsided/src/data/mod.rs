@@ -1,4 +1,25 @@
 //! Data as they come and as they are kept: samples, graphs, files, models on disk, and generated examples.
+//!
+//! | module | start with | for |
+//! | --- | --- | --- |
+//! | [`samples`] | [`crate::Samples`], [`crate::Csr`] | dense or sparse rows of numbers, one sample per row |
+//! | [`dataset`] | [`crate::Dataset`], [`crate::Target`] | samples of both sides, labels, names: what is fitted |
+//! | [`graph`] | [`crate::Graph`], [`crate::GraphRule`] | directed graphs and the matrix they become |
+//! | [`io`] | [`io::read`], [`io::write_matrix`] | files in and out |
+//! | [`row_stream`] | [`row_stream::RowStream`] | matrices larger than memory, read in passes |
+//! | [`archive`] | [`archive::Archive`] | saved models |
+//! | [`synth`] | [`synth::CyclicGraph`] | seeded examples with known answers |
+//!
+//! A file becomes samples or a graph, a graph becomes samples by its rule, and samples become a dataset:
+//!
+//! ```
+//! use lopsided::{Dataset, Graph, GraphRule};
+//!
+//! let graph = Graph::new(["a", "b", "c"].map(String::from).to_vec(), &[(0, 1, 1.0), (1, 2, 1.0)])?;
+//! let data: Dataset<f64> = Dataset::from_graph(&graph, &GraphRule::default())?;
+//! assert_eq!((data.x.count(), data.x.width(), data.cols().count()), (3, 3, 3));
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 pub mod archive;
 #[cfg(feature = "ndarray")]

@@ -1,4 +1,8 @@
 //! A sparse matrix that is read row by row in passes and never held.
+//!
+//! Methods that need G, or the data, a few times only ([`crate::estimators::StreamedKernelSvd`] and others) are written
+//! against [`RowStream`]: memory is a chunk and what the method keeps, time is a pass over the file for each use. The
+//! number of passes is counted, because on large files it is the cost.
 
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -40,6 +44,26 @@ pub struct RowStream<T> {
 
 impl<T: Scalar> RowStream<T> {
     /// A matrix of this size with so many entries; `earlier` passes were needed to know that.
+    ///
+    /// `pass` shows all rows, in chunks that are the same every time.
+    ///
+    /// ```
+    /// use lopsided::data::row_stream::{RowStream, Visit};
+    /// use lopsided::{Csr, Watch};
+    ///
+    /// // A hundred rows that are made when they are looked at: row i has i in column 0.
+    /// let pass = |visit: &mut Visit<'_, f64>| {
+    ///     (0..100).try_for_each(|i| visit(i, Csr::from_triplets(1, 1, &[(0, 0, i as f64)]).as_ref()))
+    /// };
+    /// let stream = RowStream::new((100, 1), 100, 0, Box::new(pass));
+    /// let mut sum = 0.0;
+    /// stream.for_each_chunk("adding", &Watch::default(), |_, rows| {
+    ///     sum += rows.row(0).1[0];
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(sum, 4950.0);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn new(size: (usize, usize), nnz: usize, earlier: u64, pass: Box<Pass<T>>) -> Self {
         RowStream { size, nnz, pass, passes: AtomicU64::new(earlier) }
     }

@@ -1,4 +1,22 @@
 //! Samples: dense rows or sparse rows (CSR).
+//!
+//! | variant of [`Samples`] | memory for n samples of width M | when |
+//! | --- | --- | --- |
+//! | [`Samples::Dense`] | n·M numbers | most coordinates are not 0 |
+//! | [`Samples::Sparse`] | a number and four bytes for each stored coordinate | graphs, documents |
+//! | [`Samples::Shared`] | none of its own | arrays of another language, or read from a file |
+//!
+//! Functions borrow samples as [`SamplesRef`], which knows dense and sparse only. Sparse samples stay sparse
+//! everywhere: kernels of them are evaluated, multiplied and stored by the coordinates that two samples share.
+//!
+//! ```
+//! use lopsided::{Csr, Samples};
+//!
+//! let sparse = Samples::Sparse(Csr::from_triplets(2, 4, &[(0, 3, 2.0), (1, 0, -1.0)]));
+//! let dense = Samples::Dense(sparse.clone().into_dense());
+//! assert_eq!((sparse.as_ref().nnz(), dense.as_ref().nnz()), (2, 8));
+//! assert_eq!(sparse.as_ref().variance(), dense.as_ref().variance());
+//! ```
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -36,6 +54,19 @@ pub struct Csr<T> {
 
 impl<T: Scalar> Csr<T> {
     /// Takes over the three arrays of the format after checking them.
+    ///
+    /// ```
+    /// use lopsided::Csr;
+    ///
+    /// let a = Csr::new(3, vec![0, 2, 2], vec![0, 2], vec![1.0, 5.0])?; // the second row is empty
+    /// assert_eq!((a.nrows(), a.ncols(), a.nnz()), (2, 3, 2));
+    /// assert!(Csr::new(3, vec![0, 2], vec![2, 0], vec![1.0, 5.0]).is_err());
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for row pointers that do not ascend from 0, arrays of lengths that do not agree, and columns
+    /// that are out of range, out of order or double within a row.
     pub fn new(ncols: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let bad = |what: &str, got: String| Err(Error::shape(what, "consistent", got));
         if indptr.first() != Some(&0) || indptr.windows(2).any(|w| w[0] > w[1]) {
@@ -56,6 +87,12 @@ impl<T: Scalar> Csr<T> {
     }
 
     /// Collects `(row, column, value)` entries; equal positions are added up.
+    ///
+    /// # Cost
+    /// O(nrows + entries), and a sort within each row.
+    ///
+    /// # Panics
+    /// If an entry is outside the matrix.
     pub fn from_triplets(nrows: usize, ncols: usize, entries: &[(u32, u32, T)]) -> Self {
         let mut indptr = vec![0usize; nrows + 1];
         for &(i, j, _) in entries {
@@ -86,6 +123,17 @@ impl<T: Scalar> Csr<T> {
     }
 
     /// Appends a row of entries with ascending columns; equal neighbours are added up.
+    ///
+    /// The order of the columns is the caller's promise and is not checked.
+    ///
+    /// ```
+    /// use lopsided::Csr;
+    ///
+    /// let mut a = Csr::empty(3);
+    /// a.push_row([(0, 1.0), (2, 2.0), (2, 3.0)]);
+    /// a.push_row([]);
+    /// assert_eq!((a.nrows(), a.row(0)), (2, (&[0, 2][..], &[1.0, 5.0][..])));
+    /// ```
     pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, T)>) {
         let start = self.indices.len();
         for (j, v) in entries {
@@ -162,7 +210,8 @@ impl<T: Scalar> Csr<T> {
         });
     }
 
-    /// The transposed matrix.
+    /// The transposed matrix, in O(nnz + rows + columns): entries are counted by column, then put in their places row
+    /// by row, so that they come out sorted.
     pub fn transpose(&self) -> Self {
         Csr::transpose_of_rows(&[self.as_ref()], 0..self.nrows())
     }
@@ -389,7 +438,7 @@ impl<T: Scalar> SharedRows<T> {
         SharedRows { values: Arc::clone(&self.values), size: (self.size.1, self.size.0), order }
     }
 
-    /// A borrowed view.
+    /// A borrowed view, row-major or column-major as the memory is.
     pub fn as_ref(&self) -> MatRef<'_, T> {
         let (values, (rows, cols)) = ((*self.values).as_ref(), self.size);
         match self.order {
@@ -453,6 +502,13 @@ impl<T: Scalar> Samples<T> {
     }
 
     /// [`Error::NotFinite`] at the first NaN or infinity; `what` names the data in the message.
+    ///
+    /// ```
+    /// use lopsided::Samples;
+    ///
+    /// let error = Samples::Dense(faer::mat![[1.0, f64::NAN]]).check_finite("the table").unwrap_err();
+    /// assert_eq!(error.to_string(), "the table contains NaN at row 0, column 1");
+    /// ```
     pub fn check_finite(&self, what: &str) -> Result<()> {
         self.as_ref().check_finite(what)
     }
@@ -503,6 +559,15 @@ impl<T: Scalar> SamplesRef<'_, T> {
     }
 
     /// The listed samples, in that order.
+    ///
+    /// A sample may be listed more than once.
+    ///
+    /// ```
+    /// use lopsided::Samples;
+    ///
+    /// let x = Samples::Dense(faer::mat![[1.0], [2.0], [3.0]]);
+    /// assert_eq!(x.as_ref().select(&[2, 0, 2]).into_dense(), faer::mat![[3.0], [1.0], [3.0]]);
+    /// ```
     pub fn select(&self, rows: &[usize]) -> Samples<T> {
         match self {
             SamplesRef::Dense(m) => {
@@ -552,6 +617,8 @@ impl<T: Scalar> SamplesRef<'_, T> {
     }
 
     /// Calls `visit(column, value)` for every stored coordinate of sample `i`.
+    ///
+    /// Dense samples show all coordinates, zeros too; sparse ones those that are stored, in ascending order.
     pub fn for_each(&self, i: usize, mut visit: impl FnMut(usize, T)) {
         match self {
             SamplesRef::Dense(m) => (0..m.ncols()).for_each(|j| visit(j, m[(i, j)])),
@@ -595,6 +662,15 @@ impl<T: Scalar> SamplesRef<'_, T> {
     }
 
     /// Variance of all coordinates, zeros included: the `var(A)` of the named gamma choices.
+    ///
+    /// Σ v²/(n·M) − (Σ v/(n·M))², in one pass over what is stored.
+    ///
+    /// ```
+    /// use lopsided::Samples;
+    ///
+    /// let x = Samples::Dense(faer::mat![[0.0, 2.0], [2.0, 0.0]]);
+    /// assert_eq!(x.as_ref().variance(), 1.0);
+    /// ```
     pub fn variance(&self) -> f64 {
         let cells = (self.count() * self.width()) as f64;
         let (mut sum, mut squares) = (0.0, 0.0);

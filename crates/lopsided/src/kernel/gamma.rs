@@ -1,3 +1,5 @@
+//! The bandwidth of kernels of distances, as a number or as a rule.
+
 use super::Meeting;
 use crate::base::error::{Error, Result};
 use crate::base::random;
@@ -11,6 +13,16 @@ use std::str::FromStr;
 const PAIRS: usize = 200_000;
 
 /// The coefficient of the distance: a number, or a rule applied to the data.
+///
+/// | rule | gamma for the factor k | when |
+/// | --- | --- | --- |
+/// | [`Gamma::Value`] | value/k² | a number from a search or from a paper |
+/// | [`Gamma::Scale`] | 1/(k²·width·var(X)) | the default of embeddings; graphs want k above 1 |
+/// | [`Gamma::Median`] | 1/(k²·median distance) | tables: half of all pairs get k(x, z) ≥ 1/e |
+/// | [`Gamma::Ksvd`] | 1/(k²·width·var(X)) | the protocol of \[KSVD\] App. C.2, whose bandwidth is k·√(M·var(A)) |
+///
+/// The factor k multiplies the bandwidth γ of \[KSVD\], gamma = 1/γ²: a larger factor makes a wider, smoother kernel.
+/// `Scale` and `Ksvd` are the same number; the second name records in reports and models where it comes from.
 ///
 /// ```
 /// use lopsided::kernel::Gamma;
@@ -35,6 +47,27 @@ pub enum Gamma {
 
 impl Gamma {
     /// The number for these samples; `factor` multiplies the bandwidth, so that gamma is divided by its square.
+    ///
+    /// `meeting` is the distance of the kernel ([`super::KernelSpec::meeting`]). The median looks at all pairs of a row
+    /// and a column sample up to 200 000 of them, and else at as many pairs drawn with `seed`; a sample that is on both
+    /// sides counts with its distance 0 to itself. The other rules read X alone and draw nothing.
+    ///
+    /// ```
+    /// use lopsided::Samples;
+    /// use lopsided::kernel::Gamma;
+    /// use lopsided::kernel::pair::Meeting;
+    ///
+    /// let x = Samples::Dense(faer::mat![[0.0], [2.0]]); // variance 1; squared distances 0, 0, 4, 4
+    /// let gamma = |rule: Gamma, factor: f64| rule.resolve(Meeting::Dot, x.as_ref(), x.as_ref(), factor, 0);
+    /// assert_eq!(gamma(Gamma::Scale, 1.0)?, 1.0);
+    /// assert_eq!(gamma(Gamma::Scale, 2.0)?, 0.25);
+    /// assert_eq!(gamma(Gamma::Median, 1.0)?, 0.25);
+    /// assert!(gamma(Gamma::Value(1.0), 0.0).is_err());
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
+    ///
+    /// # Cost
+    /// One pass over X for `Scale` and `Ksvd`; at most 200 000 distances for `Median`.
     ///
     /// # Errors
     /// [`Error::Param`] for a value or factor that is not above 0, and when the samples do not vary.
@@ -93,6 +126,8 @@ impl FromStr for Gamma {
     }
 }
 
+/// The distance in the middle of all pairs, or of as many drawn pairs as [`PAIRS`]; the upper one of two middles. 0
+/// without pairs, which [`Gamma::resolve`] refuses.
 fn median_distance<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, seed: u64) -> f64 {
     let (n, m) = (x.count(), z.count());
     let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));

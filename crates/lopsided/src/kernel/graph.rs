@@ -1,3 +1,8 @@
+//! Kernels of the nodes of a graph, which are functions of its whole matrix.
+//!
+//! They share the list and the settings of all other kernels, but have no values between two samples:
+//! [`crate::operator::KernelMatrix`] asks [`Kernel::graph`] and builds an operator from the matrix of the graph.
+
 use super::{Kernel, KernelSpec, Listed, Nature};
 use crate::base::error::{Error, Result};
 use crate::base::registry::Entry;
@@ -10,6 +15,31 @@ use faer::MatMut;
 /// A kernel of the nodes of a graph: G is a function of the whole matrix P of the graph, not of two samples.
 ///
 /// Transductive: G holds the nodes of the graph it was made from and says nothing about others.
+///
+/// | kernel | G | matrix by default | G\[i, j\] is large when |
+/// | --- | --- | --- | --- |
+/// | `katz` | Σ_{k ≥ 1} (βA)^k | A, the links as they are | many short ways lead from j to i |
+/// | `ppr` | (1 − α)·(I − αP)⁻¹ | P = D⁻¹(A + I) | a walk from i over the rows of P often ends at j |
+/// | `shortest-path` | exp(−decay·d_ij) | P = D⁻¹(A + I) | few links lie between them; 0 without a way |
+///
+/// A way of two links, a → b → c, with rows that hold what arrives ([`Links::In`]) and Katz' default of 0.5:
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::operator::KernelMatrix;
+/// use lopsided::{Graph, Mat, Samples};
+///
+/// let graph = Graph::new(["a", "b", "c"].map(String::from).to_vec(), &[(0, 1, 1.0), (1, 2, 1.0)])?;
+/// let spec = KernelSpec::new("katz");
+/// let (links, _) = graph.matrix::<f64>(&spec.graph_rule())?;
+/// let (links, kernel) = (Samples::Sparse(links), spec.build::<f64>()?);
+/// let built = KernelMatrix::new(&*kernel, links.as_ref(), links.as_ref()).build()?;
+/// let mut g = Mat::<f64>::zeros(3, 3);
+/// built.operator.block(&[0, 1, 2], &[0, 1, 2], g.as_mut())?;
+/// // One link weighs 0.5, the way from a to c 0.5².
+/// assert_eq!(g, faer::mat![[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.25, 0.5, 0.0]]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GraphKernel {
     /// [`crate::operator::Katz`] proximity.
@@ -31,6 +61,16 @@ pub enum GraphKernel {
 
 impl GraphKernel {
     /// Products with P that one product with G takes; 1 where G is stored.
+    ///
+    /// A series whose terms shrink by the rate ρ is summed until they vanish in rounding: ln(2⁻⁵²)/ln ρ terms.
+    ///
+    /// ```
+    /// use lopsided::kernel::GraphKernel;
+    ///
+    /// assert!((GraphKernel::Katz { beta: 0.5 }.terms() - 52.0).abs() < 1e-9);
+    /// assert_eq!(GraphKernel::PageRank { alpha: 0.85 }.terms().round(), 222.0);
+    /// assert_eq!(GraphKernel::ShortestPath { decay: 1.0 }.terms(), 1.0);
+    /// ```
     pub fn terms(&self) -> f64 {
         match *self {
             // Only a graph without cycles has a rate of 1 or more, and then few terms.
@@ -62,12 +102,21 @@ const fn nature(plain: bool) -> Nature {
 }
 
 impl KernelSpec {
-    /// True for kernels of the nodes of a graph.
+    /// True for kernels of the nodes of a graph: `katz`, `ppr` and `shortest-path`.
     pub fn of_graph(&self) -> bool {
         self.nature().graph.is_some()
     }
 
-    /// The error about a kernel of graphs where samples are not nodes of the graph it was made from.
+    /// The error about a kernel of graphs where samples are not nodes of the graph it was made from; `allowed` says
+    /// what would do instead.
+    ///
+    /// ```
+    /// use lopsided::kernel::KernelSpec;
+    ///
+    /// assert!(KernelSpec::new("rbf").refuse_graph_kernel("a kernel of samples").is_ok());
+    /// let refused = KernelSpec::new("ppr").refuse_graph_kernel("a kernel of samples").unwrap_err();
+    /// assert_eq!(refused.to_string(), "`kernel` is ppr but must be a kernel of samples");
+    /// ```
     ///
     /// # Errors
     /// [`Error::Param`] for a kernel of graphs.
@@ -75,12 +124,23 @@ impl KernelSpec {
         if self.of_graph() { Err(Error::param("kernel", &self.name, allowed)) } else { Ok(()) }
     }
 
-    /// How a graph becomes a matrix for this kernel unless the user says otherwise.
+    /// How a graph becomes a matrix for this kernel unless the user says otherwise: A for `katz`, P = D⁻¹(A + I) for
+    /// all others.
+    ///
+    /// ```
+    /// use lopsided::GraphRule;
+    /// use lopsided::kernel::KernelSpec;
+    ///
+    /// let katz = KernelSpec::new("katz").graph_rule();
+    /// assert!(!katz.self_loops && !katz.normalize);
+    /// assert_eq!(KernelSpec::new("sne").graph_rule(), GraphRule::default());
+    /// ```
     pub fn graph_rule(&self) -> GraphRule {
         self.nature().graph.unwrap_or_default()
     }
 }
 
+/// The three kernels with their settings, in the order of every listing.
 pub(super) fn entries<T: Scalar>() -> [Listed<T>; 3] {
     // Katz proximity counts ways, so it takes the links as they are.
     [

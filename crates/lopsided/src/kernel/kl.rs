@@ -20,6 +20,28 @@ const EPSILON: f64 = 1e-6;
 /// (1 + d·epsilon)·KL = Σ_k (x̂_k + epsilon)·ℓ(x)_k − epsilon·Σ_k ℓ(z)_k − ⟨x̂, ℓ(z)⟩,
 ///
 /// one scalar product, sparse where the samples are.
+///
+/// Nature: asymmetric, since KL(p‖q) ≠ KL(q‖p); 1 exactly where p = q. Defaults: gamma 1, epsilon 1e-6. Scaling a
+/// sample changes nothing, because it is divided by its sum.
+///
+/// Counts (2, 2) against (1, 3), p = (1/2, 1/2) and q = (1/4, 3/4): exp(−KL(p‖q)) = 2^(−1/2)·(2/3)^(−1/2) = √(3/4), and
+/// exp(−KL(q‖p)) = 2^(1/4)·(2/3)^(3/4).
+///
+/// ```
+/// use lopsided::kernel::{Kernel, Kl};
+/// use lopsided::{Mat, Samples};
+///
+/// let counts = Samples::Dense(faer::mat![[2.0, 2.0], [1.0, 3.0]]);
+/// let mut g = Mat::<f64>::zeros(2, 2);
+/// Kl { gamma: 1.0, epsilon: 1e-6 }.block(counts.as_ref(), counts.as_ref(), g.as_mut())?;
+/// assert!((g[(0, 0)] - 1.0).abs() < 1e-9);
+/// assert!((g[(0, 1)] - 0.75_f64.sqrt()).abs() < 1e-5);
+/// assert!((g[(1, 0)] - 2.0_f64.powf(0.25) * (2.0_f64 / 3.0).powf(0.75)).abs() < 1e-5);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+///
+/// # Cost
+/// n·m scalar products of the stored bins and one logarithm for each stored bin of either side.
 #[derive(Clone, Copy, Debug)]
 pub struct Kl {
     /// Coefficient of the divergence, a in the paper, above 0.
@@ -48,7 +70,7 @@ impl<T: Scalar> Kernel<T> for Kl {
     }
 }
 
-/// f of every share of every sample; f(0) = 0.
+/// f of every share of every sample; f(0) = 0, so that bins that are not stored need not be visited.
 fn histograms<T: Scalar>(samples: SamplesRef<'_, T>, f: impl Fn(T) -> T) -> Result<Samples<T>> {
     let totals = totals(samples)?;
     Ok(match samples {
@@ -63,7 +85,10 @@ fn histograms<T: Scalar>(samples: SamplesRef<'_, T>, f: impl Fn(T) -> T) -> Resu
     })
 }
 
-/// The sum of every sample.
+/// The sum of every sample, by which it becomes a histogram.
+///
+/// # Errors
+/// [`Error::Param`] for a sample with a negative bin, and for one whose bins are all 0.
 fn totals<T: Scalar>(samples: SamplesRef<'_, T>) -> Result<Vec<T>> {
     let refused = |value: String| {
         Err(Error::param("samples", value, "histograms for the kernel `kl`: no number below 0, and one above it"))
@@ -83,6 +108,7 @@ fn totals<T: Scalar>(samples: SamplesRef<'_, T>) -> Result<Vec<T>> {
     Ok(totals)
 }
 
+/// Σ f(v) over the stored values v of every sample.
 fn sums<T: Scalar>(samples: SamplesRef<'_, T>, f: impl Fn(T) -> T) -> Vec<T> {
     let sum = |i: usize| {
         let mut sum = T::zero();
@@ -92,6 +118,7 @@ fn sums<T: Scalar>(samples: SamplesRef<'_, T>, f: impl Fn(T) -> T) -> Vec<T> {
     (0..samples.count()).map(sum).collect()
 }
 
+/// The setting `epsilon`, from 1e-30, so that a share divided by it stays in the range of `f32`, to 1.
 fn epsilon(params: &Settings) -> Result<f64> {
     let value = params.number("epsilon", EPSILON)?;
     if (1e-30..=1.0).contains(&value) { Ok(value) } else { Err(Error::param("epsilon", value, "between 1e-30 and 1")) }

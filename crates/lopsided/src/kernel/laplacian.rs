@@ -8,6 +8,24 @@ use crate::data::samples::SamplesRef;
 use faer::MatMut;
 
 /// k(x, z) = exp(−gamma·|x − z|₁).
+///
+/// Nature: symmetric, values in (0, 1\], 1 exactly where x = z. Default: gamma by a rule of [`super::Gamma`], applied
+/// to L1 distances. Rank one plus sparse for sparse samples, with the overlap |x|₁ + |z|₁ − |x − z|₁ in place of 2⟨x,
+/// z⟩. It has no derivative, because |x − z|₁ has corners.
+///
+/// With gamma = ln 2 each unit of distance halves the value:
+///
+/// ```
+/// use lopsided::kernel::{Kernel, Laplacian};
+/// use lopsided::{Mat, Samples};
+///
+/// let x = Samples::Dense(faer::mat![[0.0, 0.0]]);
+/// let z = Samples::Dense(faer::mat![[0.0, 0.0], [0.0, 1.0], [2.0, -1.0]]);
+/// let mut g = Mat::<f64>::zeros(1, 3);
+/// Laplacian { gamma: 2.0_f64.ln() }.block(x.as_ref(), z.as_ref(), g.as_mut())?;
+/// assert!((g - faer::mat![[1.0, 0.5, 0.125]]).norm_max() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Laplacian {
     /// Coefficient of the L1 distance, above 0.

@@ -1,4 +1,14 @@
 //! Tiles of ⟨x, z⟩ and |x − z|₁, shared by all pointwise kernels.
+//!
+//! Kernels of samples are functions of a single number for each pair, and that number is a sum over coordinates to
+//! which a coordinate contributes only if both samples have it. [`Meeting`] is that sum: it is what stays sparse for
+//! sparse samples, and distances follow from it and the sizes of the two samples.
+//!
+//! | x | z | how a tile is made |
+//! | --- | --- | --- |
+//! | dense | dense | one matrix product; for L1 a loop over coordinates |
+//! | sparse | sparse | entries of the emptier side sorted by coordinate, the other side looks its entries up |
+//! | sparse | dense | sparse rows against 32 dense samples side by side, or made dense where they are not very sparse |
 
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
@@ -8,6 +18,18 @@ use faer::{Mat, MatMut, MatRef};
 use pulp::{Arch, Simd, WithSimd};
 
 /// How two samples meet before the kernel's function is applied.
+///
+/// ```
+/// use lopsided::Samples;
+/// use lopsided::kernel::pair::Meeting;
+///
+/// let x = Samples::Dense(faer::mat![[3.0, -4.0]]);
+/// assert_eq!(Meeting::Dot.sizes(x.as_ref()), [25.0]);
+/// assert_eq!(Meeting::L1.sizes(x.as_ref()), [7.0]);
+/// // x = 2 and z = 5 on a line: |x − z|² = 4 + 25 − 2·10 and |x − z|₁ = 2 + 5 − 4.
+/// assert_eq!(Meeting::Dot.distance(Meeting::Dot.contribution(2.0, 5.0), 4.0, 25.0), 9.0);
+/// assert_eq!(Meeting::L1.distance(Meeting::L1.contribution(2.0, 5.0), 2.0, 5.0), 3.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
     /// The scalar product ⟨x, z⟩, with size |x|².
@@ -36,6 +58,8 @@ impl Meeting {
     }
 
     /// What one shared coordinate adds; zero when either value is zero.
+    ///
+    /// For L1 it is 2·min(|x|, |z|) where the signs agree and 0 where they do not.
     #[inline]
     pub fn contribution<T: Scalar>(self, x: T, z: T) -> T {
         match self {
@@ -45,6 +69,9 @@ impl Meeting {
     }
 
     /// What the squared (or absolute) distance is made of: |x − z|² = |x|² + |z|² − 2⟨x, z⟩, likewise for L1.
+    ///
+    /// `met` is how the samples meet, `x` and `z` are their sizes. Rounding may leave a number just below 0 for equal
+    /// samples, which is taken up to 0.
     #[inline]
     pub fn distance<T: Scalar>(self, met: T, x: T, z: T) -> T {
         let twice = match self {
@@ -55,6 +82,22 @@ impl Meeting {
     }
 
     /// out\[i, j\] ← how x_i and z_j meet.
+    ///
+    /// ```
+    /// use lopsided::kernel::pair::Meeting;
+    /// use lopsided::{Csr, Mat, Samples};
+    ///
+    /// let x = Samples::Sparse(Csr::from_triplets(2, 5, &[(0, 1, 2.0), (1, 4, 3.0)]));
+    /// let mut met = Mat::<f64>::zeros(2, 2);
+    /// Meeting::Dot.tile(x.as_ref(), x.as_ref(), met.as_mut());
+    /// assert_eq!(met, faer::mat![[4.0, 0.0], [0.0, 9.0]]); // the two share no coordinate
+    /// ```
+    ///
+    /// # Cost
+    /// n·m·width operations for dense samples; for sparse ones the shared coordinates and the lookups that find them.
+    ///
+    /// # Panics
+    /// If `out` is not as many rows by columns as there are samples, or the samples differ in width.
     pub fn tile<T: Scalar>(self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, mut out: MatMut<'_, T>) {
         assert_eq!((out.nrows(), out.ncols()), (x.count(), z.count()), "tile shape");
         assert_eq!(x.width(), z.width(), "widths of X and Z");
@@ -69,7 +112,8 @@ impl Meeting {
         }
     }
 
-    /// How x_i and z_j meet.
+    /// How x_i and z_j meet, for single pairs that follow no order: a sparse sample is walked through, and of two the
+    /// shorter one, whose coordinates are searched for in the longer.
     pub(super) fn pair<T: Scalar>(self, x: SamplesRef<'_, T>, i: usize, z: SamplesRef<'_, T>, j: usize) -> T {
         let mut sum = T::zero();
         match (x, z) {
@@ -107,6 +151,7 @@ impl Meeting {
         }
     }
 
+    /// A matrix product for scalar products; for L1 column by column, in the order in which both matrices are stored.
     fn dense_tile<T: Scalar>(self, x: MatRef<'_, T>, z: MatRef<'_, T>, mut out: MatMut<'_, T>) {
         if self == Meeting::Dot {
             return linalg::replace(out, x, z.transpose(), T::one());
@@ -218,6 +263,21 @@ impl<T: Scalar> Coordinates<T> {
 }
 
 /// out\[i, j\] ← f of how x_i and z_j meet, column by column: `f(column, sizes of x, size of z_j)`.
+///
+/// `f` gets a whole column at once so that it can be vectorised; it finds how the samples meet in it and leaves kernel
+/// values.
+///
+/// ```
+/// use lopsided::kernel::pair::{self, Meeting};
+/// use lopsided::{Mat, Samples};
+///
+/// let x = Samples::Dense(faer::mat![[0.0], [1.0], [3.0]]);
+/// let mut squared = Mat::<f64>::zeros(3, 3);
+/// pair::block(Meeting::Dot, x.as_ref(), x.as_ref(), squared.as_mut(), |column, sizes, size| {
+///     column.iter_mut().zip(sizes).for_each(|(v, &own)| *v = Meeting::Dot.distance(*v, own, size));
+/// });
+/// assert_eq!(squared, faer::mat![[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]);
+/// ```
 pub fn block<T: Scalar>(
     meeting: Meeting,
     x: SamplesRef<'_, T>,
@@ -239,6 +299,7 @@ pub fn block<T: Scalar>(
     }
 }
 
+/// The rows with their zeros, for samples that are sparse in name only.
 fn dense<T: Scalar>(rows: CsrRef<'_, T>) -> Mat<T> {
     let mut out = Mat::zeros(rows.nrows(), rows.ncols());
     for i in 0..rows.nrows() {

@@ -10,6 +10,27 @@ use faer::MatMut;
 ///
 /// Every row of G is a probability distribution over the column samples, so the kernel is asymmetric even for Z = X.
 /// [`Kernel::block`] gives the exponents −gamma·|x − z|².
+///
+/// Nature: asymmetric; rows of G sum to 1, columns do not. Default: gamma by a rule of [`super::Gamma`]. A row scaling
+/// of the RBF matrix, hence rank one plus sparse for sparse samples too. \[KSVD\] writes gamma = 1/γ²; so does
+/// \[AsKLS\] §4.3 with σ.
+///
+/// Three samples 0, 1, 2 on a line and gamma = ln 2: the RBF values of row 0 are 1, 1/2, 1/16 with the sum 25/16, those
+/// of row 1 are 1/2, 1, 1/2 with the sum 2. So k(0, 1) = 8/25 and k(1, 0) = 1/4.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::operator::KernelMatrix;
+/// use lopsided::{Mat, Samples};
+///
+/// let x = Samples::Dense(faer::mat![[0.0], [1.0], [2.0]]);
+/// let kernel = KernelSpec::new("sne").with("gamma", 2.0_f64.ln()).build::<f64>()?;
+/// let built = KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref()).build()?;
+/// let mut g = Mat::<f64>::zeros(2, 2);
+/// built.operator.block(&[0, 1], &[0, 1], g.as_mut())?;
+/// assert!((g - faer::mat![[0.64, 0.32], [0.25, 0.5]]).norm_max() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Sne {
     /// Coefficient of the squared distance, above 0.

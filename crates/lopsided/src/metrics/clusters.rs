@@ -1,3 +1,6 @@
+//! Measures of clusters: against known classes by their contingency table, and on their own by the coherence of
+//! columns.
+
 use super::check_lengths;
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
@@ -15,6 +18,7 @@ struct Contingency {
 }
 
 impl Contingency {
+    /// Counts the pairs of two labelings, in order of their names so that sums have the same bits in every run.
     fn of(a: &[u32], b: &[u32]) -> Self {
         check_lengths(a, b);
         let (mut both, mut left, mut right) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -44,6 +48,16 @@ impl Contingency {
 ///
 /// Two labelings with a single class each agree: 1, also without samples.
 ///
+/// With the shares p_ij of samples that are in cluster i of one and j of the other, I = Σ p_ij·ln(p_ij/(p_i·p_j)) and
+/// H(A) = −Σ p_i·ln p_i. Names of clusters play no part.
+///
+/// ```
+/// use lopsided::metrics::normalized_mutual_information as nmi;
+///
+/// assert!((nmi(&[0, 0, 1, 1], &[1, 1, 0, 0]) - 1.0).abs() < 1e-12); // the same, under other names
+/// assert!(nmi(&[0, 0, 1, 1], &[0, 1, 0, 1]).abs() < 1e-12); // one tells nothing of the other
+/// ```
+///
 /// # Panics
 /// If the two slices differ in length.
 pub fn normalized_mutual_information(a: &[u32], b: &[u32]) -> f64 {
@@ -60,6 +74,13 @@ pub fn normalized_mutual_information(a: &[u32], b: &[u32]) -> f64 {
 ///
 /// With the numbers of pairs that are together in both (tp), in one only (fp, fn) and in none (tn):
 /// 2(tp·tn − fn·fp) / ((tp + fn)(fn + tn) + (tp + fp)(fp + tn)).
+///
+/// ```
+/// use lopsided::metrics::adjusted_rand_index;
+///
+/// assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[1, 1, 0, 0]), 1.0);
+/// assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[0, 1, 0, 1]), -0.5); // less than by chance
+/// ```
 ///
 /// # Panics
 /// If the two slices differ in length.
@@ -86,6 +107,17 @@ const BLOCK: usize = 64;
 /// where C is 0 (or a logarithm does not exist because A has negative entries). A cluster's coherence is the mean PMI of
 /// its pairs, each term with itself included, minus the mean between it and all other terms; the result is the mean over
 /// clusters weighted by size. NaN without columns.
+///
+/// Two documents that share no term: terms of one document meet twice as often as by chance, PMI = ln 2.
+///
+/// ```
+/// use lopsided::Samples;
+/// use lopsided::metrics::coherence;
+///
+/// let documents = Samples::Dense(faer::mat![[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]);
+/// assert!((coherence(&documents, &[0, 0, 1, 1]) - 2.0_f64.ln()).abs() < 1e-12);
+/// assert!(coherence(&documents, &[0, 1, 0, 1]).abs() < 1e-12); // inside as outside
+/// ```
 ///
 /// # Cost
 /// The products that make up AᵀA, Σ_i nnz(row i)² for a sparse A; 64 rows of it are held per thread, never all.
@@ -140,6 +172,8 @@ fn co_occurrences<T: Scalar>(a: &Samples<T>, terms: &Samples<T>, start: usize, l
 }
 
 /// Sums of PMI for each cluster: over its own pairs, and over pairs with other terms.
+///
+/// Only the triangle of C up to its diagonal is looked at; a pair of different terms stands for two entries.
 struct Sums {
     inside: Vec<f64>,
     outside: Vec<f64>,
@@ -167,11 +201,13 @@ impl Sums {
         sums
     }
 
+    /// The sums of all blocks, added in the order of the blocks.
     fn added(parts: &[Sums], count: usize) -> Self {
         let sum = |of: fn(&Sums) -> &Vec<f64>| (0..count).map(|c| parts.iter().map(|p| of(p)[c]).sum()).collect();
         Sums { inside: sum(|p| &p.inside), outside: sum(|p| &p.outside) }
     }
 
+    /// Σ_c (size_c/m)·(mean inside c − mean between c and the rest).
     fn coherence(&self, clusters: &[u32]) -> f64 {
         let m = clusters.len() as f64;
         let mut weighted = 0.0;

@@ -1,3 +1,5 @@
+//! Tiles of the Gaussian kernel for dense samples, with everything that does not depend on the pair made beforehand.
+
 use super::TILE;
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
@@ -16,6 +18,9 @@ const WORTHWHILE: usize = 64;
 ///
 /// The exponent is 2·gamma·⟨x − c, z − c⟩ − gamma·|x − c|² − gamma·|z − c|²: a product of two tiles, and numbers known
 /// beforehand. The centre c is the mean of the larger side, so that samples far from the origin lose no digits.
+///
+/// # Cost
+/// A copy of the samples; then 2·width operations, one addition of sizes and one vectorised exponential for each entry.
 pub(crate) struct Exponents<T> {
     gamma: T,
     rows: Prepared<T>,
@@ -23,6 +28,7 @@ pub(crate) struct Exponents<T> {
     cols: Option<Prepared<T>>,
 }
 
+/// The samples of one side, moved to the centre.
 struct Prepared<T> {
     /// x − c, [`TILE`] samples each.
     tiles: Vec<Mat<T>>,
@@ -133,6 +139,7 @@ impl<T: Scalar> Exponents<T> {
 }
 
 impl<T: Scalar> Prepared<T> {
+    /// Cuts the samples into tiles that are stored by columns, whatever the layout they come in.
     fn new(samples: MatRef<'_, T>, center: &[T], gamma: T) -> Self {
         let tiles: Vec<Mat<T>> = samples
             .par_row_chunks(TILE)

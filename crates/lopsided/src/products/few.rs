@@ -1,5 +1,8 @@
 //! Products of a stored matrix with a few vectors: as fast as the matrix comes from memory, where general matrix products first
 //! rearrange it.
+//!
+//! A matrix that is stored by rows is read as scalar products of its rows with all vectors at once, one that is stored
+//! by columns as a combination of its columns; either way every entry is read once, in the order of memory.
 
 #![expect(clippy::inline_always, reason = "they must become part of functions compiled for the vector unit")]
 

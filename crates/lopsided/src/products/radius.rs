@@ -1,3 +1,5 @@
+//! The spectral radius of a matrix with entries ≥ 0, enclosed between two bounds.
+
 use super::components::Components;
 use crate::base::scalar::Scalar;
 use crate::data::samples::Csr;
@@ -99,6 +101,9 @@ impl Block {
     }
 
     /// Brings the bounds together, unless the radius is at most `known` anyway.
+    ///
+    /// Every hundred products the rate of approach is looked at. If it does not bring the bounds together within the
+    /// products that are left, or does not exist, factors follow, where the block is small enough for them.
     fn settle(&mut self, known: f64) {
         let done = |bounds: &SpectralRadius| {
             bounds.upper <= known || bounds.upper - bounds.lower <= WIDTH * bounds.upper || !bounds.upper.is_finite()
@@ -129,7 +134,7 @@ impl Block {
         }
     }
 
-    /// Step 3.
+    /// Step 3: v ← (B + cI)·v with c half of Rayleigh's quotient vᵀBv/vᵀv.
     fn multiply(&mut self) {
         let product = self.tighten();
         // About half the radius: an eigenvalue −ρ then has a third of the growth of ρ, and none gains much on ρ. The bounds may
@@ -180,6 +185,7 @@ impl Block {
     }
 }
 
+/// B·v, a row at a time.
 fn product(links: &Csr<f64>, v: &[f64]) -> Vec<f64> {
     let row = |i| {
         let (cols, values) = links.row(i);

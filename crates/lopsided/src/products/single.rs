@@ -1,3 +1,5 @@
+//! Kernel values in single precision for iterations that correct themselves.
+
 use super::exponents::means;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -23,6 +25,9 @@ pub(crate) struct Single {
 impl Single {
     /// `None` for other kernels than exp(−gamma·|x − z|²), for sparse samples, for samples so far apart that the digits do not
     /// suffice, and for samples that have no more.
+    ///
+    /// An exponent −gamma·|x − z|² is a difference of numbers up to 4·gamma·max|x|², so its error is about half a unit
+    /// of f32 times that, and the value's error is the same to first order: what [`ACCURACY`] is compared with.
     pub(crate) fn new<T: Scalar>(
         spec: &KernelSpec,
         x: SamplesRef<'_, T>,
@@ -62,6 +67,7 @@ fn moved<T: Scalar>(x: MatRef<'_, T>, center: &[T]) -> Mat<f32> {
     out
 }
 
+/// max_i |x_i|².
 fn largest_size(x: &Mat<f32>) -> f64 {
     Meeting::Dot.sizes(SamplesRef::Dense(x.as_ref())).into_iter().map(f64::from).fold(0.0, f64::max)
 }

@@ -1,3 +1,5 @@
+//! Products of a sparse matrix plus a rank-one term with blocks of vectors.
+
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::data::samples::CsrRef;
@@ -13,6 +15,13 @@ const ROWS: usize = 1024;
 ///
 /// Columns of v are taken up to 32 at a time and laid out by rows, so that an entry of C meets a few whole cache lines and
 /// the sums stay in registers.
+///
+/// 1. βᵀ·v once, a number for each column of v.
+/// 2. Up to 32 columns of v, laid out by rows of the next width that is compiled (1, 4, 8, 16, 24, 32).
+/// 3. Every strip in turn: the first one starts each row of the result with α_i·(βᵀ·v), the others with what is there.
+///
+/// # Cost
+/// (nnz(C) + n + m)·r multiplications for r vectors.
 pub(crate) fn multiply<T: Scalar>(
     strips: &[CsrRef<'_, T>],
     v: MatRef<'_, T>,

@@ -1,3 +1,5 @@
+//! Wide sparse matrices in strips that suit the cache.
+
 use super::sparse_product::multiply;
 use crate::base::scalar::Scalar;
 use crate::data::samples::{Csr, CsrRef};
@@ -18,13 +20,15 @@ const COLUMNS: usize = 1 << 16;
 /// Entries that a row should have in a strip, or coming back to it costs more than is gained.
 const ENTRIES: usize = 4;
 
-/// Columns of the strips of a matrix.
+/// Columns of the strips of a matrix: one strip unless there are two times [`COLUMNS`] columns and rows long enough to
+/// come back to.
 fn width(nrows: usize, ncols: usize, nnz: usize) -> usize {
     let count = (ncols / COLUMNS).min(nnz / (ENTRIES * nrows.max(1))).max(1);
     ncols.div_ceil(count).max(1)
 }
 
 impl<T: Scalar> Strips<T> {
+    /// The matrix itself where one strip will do, else a copy in strips, made in parallel.
     pub(crate) fn new(c: Csr<T>) -> Self {
         let width = width(c.nrows(), c.ncols(), c.nnz());
         Strips::of_width(c, width)
@@ -43,6 +47,7 @@ impl<T: Scalar> Strips<T> {
         self.transpose_of_width(width(self.ncols(), self.nrows(), self.nnz()))
     }
 
+    /// One strip of the transposed matrix for each run of `width` rows; the strips of a row have no column in common.
     fn transpose_of_width(&self, width: usize) -> Self {
         let nrows = self.nrows();
         let starts: Vec<usize> = (0..nrows.max(1)).step_by(width).collect();

@@ -10,11 +10,15 @@ use pulp::{Arch, Simd, WithSimd};
 const LANES: usize = 16;
 
 /// values −= strip·h.
+///
+/// Four columns of the strip at a time, so that the values are read and written a quarter as often.
 pub(crate) fn subtract_product<T: Scalar>(strip: MatRef<'_, T>, h: &[T], values: &mut [T]) {
     Arch::new().dispatch(Forward { strip, h, values });
 }
 
 /// sums += stripᵀ·values.
+///
+/// Sixteen sums side by side for each column, folded in halves at the end; the total is kept in double precision.
 pub(crate) fn add_transposed<T: Scalar>(strip: MatRef<'_, T>, values: &[T], sums: &mut [f64]) {
     Arch::new().dispatch(Backward { strip, values, sums });
 }

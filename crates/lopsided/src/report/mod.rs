@@ -1,4 +1,22 @@
 //! Self-contained HTML pages: no script, no external resource, readable offline, in light and dark.
+//!
+//! [`Page`] collects headings, tables and figures in the order of the calls and ends in [`Page::html`]. Figures are
+//! strings made by [`svg`] (points, spectra, lines); [`text`] writes numbers for terminals and tables. Everything a
+//! user's data can reach is escaped, so that a node called `<script>` is shown and not run.
+//!
+//! ```
+//! use lopsided::report::{Page, svg};
+//!
+//! let plot = svg::spectrum(&[3.0, 2.0, 1.0], "Singular values");
+//! let page = Page::new("A graph", "Two classes, 1 < 2.")
+//!     .section("Embedding")
+//!     .facts(&[("rank", String::from("16"))])
+//!     .table("Scores", &["method", "micro F1"], &[vec![String::from("ksvd"), String::from("0.79")]])
+//!     .figures(&[plot], &[], "Three values.")
+//!     .html();
+//! assert!(page.starts_with("<!doctype html>") && page.contains("Two classes, 1 &lt; 2."));
+//! assert!(page.contains("<td class=\"num\">0.79</td>") && !page.contains("<script"));
+//! ```
 
 pub mod svg;
 pub mod text;
@@ -42,6 +60,9 @@ impl Page {
     }
 
     /// A table; columns that hold numbers only are aligned to the right.
+    ///
+    /// A number may have a sign, a unit or an error bound behind it (`0.79 ± 0.01`); cells that are empty or a dash do
+    /// not count. Rows may be shorter than the header.
     pub fn table(self, caption: &str, header: &[&str], rows: &[Vec<String>]) -> Self {
         let numeric: Vec<bool> = (0..header.len()).map(|at| is_numeric(rows, at)).collect();
         let mut html = format!("<div class=\"wide\"><table><caption>{}</caption>\n<thead>", escape(caption));
@@ -54,6 +75,9 @@ impl Page {
     }
 
     /// Figures side by side over one legend (empty: none) and one caption.
+    ///
+    /// `panels` are figures of [`svg`] and go in as they are. The names of the legend get the colours of classes 0, 1,
+    /// 2, …
     pub fn figures(self, panels: &[String], legend: &[String], caption: &str) -> Self {
         let panels = panels.join("</div>\n<div>");
         let legend = svg::legend(legend);
@@ -63,7 +87,7 @@ impl Page {
         ))
     }
 
-    /// The finished page.
+    /// The finished page: one file with its style sheet inside, and the version that made it at the foot.
     pub fn html(&self) -> String {
         let (title, style, body, version) =
             (escape(&self.title), include_str!("style.css"), &self.body, env!("CARGO_PKG_VERSION"));
@@ -83,6 +107,10 @@ impl Page {
 }
 
 /// Text with the five characters that mean something in HTML and SVG replaced.
+///
+/// ```
+/// assert_eq!(lopsided::report::escape("a < b & \"c\""), "a &lt; b &amp; &quot;c&quot;");
+/// ```
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -98,6 +126,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// One row; `tag` is the opening tag with its attributes, whose first two letters close the cell.
 fn table_row<'a>(html: &mut String, tag: &str, cells: impl Iterator<Item = &'a str>, numeric: &[bool]) {
     *html += "<tr>";
     for (at, cell) in cells.enumerate() {

@@ -1,4 +1,13 @@
 //! Plots as inline SVG. Colours and fonts come from the page's style sheet, so that both colour schemes work.
+//!
+//! | figure | axes | for |
+//! | --- | --- | --- |
+//! | [`scatter`] | both linear | two coordinates of an embedding, coloured by class |
+//! | [`spectrum`] | index, and linear or logarithmic | singular values |
+//! | [`lines()`] | logarithmic across, linear upwards | a measure against a size such as the rank |
+//!
+//! Each returns one `<svg>` element with a title and a description for readers that cannot see it. [`file()`] puts
+//! figures of lines into a file of its own. What could not be drawn is said in the figure, never dropped in silence.
 
 mod lines;
 
@@ -24,6 +33,17 @@ const LEFT: f64 = 66.0;
 /// Points in the plane, coloured by class where classes are given.
 ///
 /// Points that are not finite are left out; of more than 5000 points an even selection is drawn. The figure says both.
+///
+/// Classes beyond the length of `classes` are points without a class.
+///
+/// ```
+/// use lopsided::report::svg::scatter;
+///
+/// let plot = scatter(&[(0.0, 0.0), (1.0, 2.0)], Some(&[0, 1]), "Two points", ("u1", "u2"));
+/// assert!(plot.starts_with("<svg ") && plot.contains("Scatter plot of 2 points in 2 classes"));
+/// let plot = scatter(&[(0.0, 0.0), (f64::NAN, 1.0)], None, "One point", ("u1", "u2"));
+/// assert!(plot.contains("1 of 2 points shown"));
+/// ```
 pub fn scatter(points: &[(f64, f64)], classes: Option<&[u32]>, title: &str, axes: (&str, &str)) -> String {
     let shown = selection(points);
     let plot = Plot {
@@ -50,6 +70,17 @@ pub fn scatter(points: &[(f64, f64)], classes: Option<&[u32]>, title: &str, axes
 }
 
 /// Singular values in their order: bars, or dots on a logarithmic axis when they span more than two decades.
+///
+/// More than 80 values are dots as well. On a logarithmic axis values of 0 have no place; the figure tells how many are
+/// missing.
+///
+/// ```
+/// use lopsided::report::svg::spectrum;
+///
+/// assert!(spectrum(&[3.0, 2.0, 1.0], "Even").contains("class=\"bars\""));
+/// assert!(spectrum(&[1.0, 1e-3], "Steep").contains("on a logarithmic axis"));
+/// assert!(spectrum(&[1.0, 1e-3, 0.0], "Steep").contains("1 of 3 values not shown"));
+/// ```
 pub fn spectrum(values: &[f64], title: &str) -> String {
     let positive = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
     let (least, most) = (positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max));
@@ -73,6 +104,16 @@ pub fn spectrum(values: &[f64], title: &str) -> String {
 }
 
 /// The list of class names with their marks, in the order of the class codes; empty without names.
+///
+/// There are 16 marks, eight colours as dots and again as squares; names beyond them are counted.
+///
+/// ```
+/// use lopsided::report::svg::legend;
+///
+/// assert_eq!(legend(&[]), "");
+/// let names: Vec<String> = (0..17).map(|i| format!("class {i}")).collect();
+/// assert!(legend(&names).contains("class 15</li>") && legend(&names).contains("and 1 more"));
+/// ```
 pub fn legend(names: &[String]) -> String {
     const MOST: usize = 2 * COLOURS as usize;
     if names.is_empty() {
@@ -97,6 +138,7 @@ struct Words<'a> {
     note: &'a str,
 }
 
+/// An area with two axes; data coordinates become pixels with the origin at the top left, as SVG has it.
 struct Plot {
     height: f64,
     x: Axis,
@@ -206,6 +248,7 @@ impl Axis {
         Axis { lo: (lo - margin).max(f64::MIN), hi: (hi + margin).min(f64::MAX), scale: Scale::Linear }
     }
 
+    /// From the least to the largest value with a margin of 4 % of the decades on either side.
     fn log(least: f64, most: f64) -> Self {
         let margin = (0.04 * (most.ln() - least.ln())).exp();
         Axis { lo: (least / margin).max(f64::MIN_POSITIVE), hi: (most * margin).min(f64::MAX), scale: Scale::Log }
@@ -234,6 +277,7 @@ impl Axis {
     }
 }
 
+/// Multiples of 1, 2 or 5 times a power of ten, about six of them and at least `least_step` apart.
 fn linear_ticks(lo: f64, hi: f64, least_step: f64) -> Vec<(f64, String)> {
     let rough = hi / 6.0 - lo / 6.0;
     let power = 10f64.powf(rough.log10().floor());
@@ -243,6 +287,7 @@ fn linear_ticks(lo: f64, hi: f64, least_step: f64) -> Vec<(f64, String)> {
     (0..12).map(|k| (first + f64::from(k)) * step).take_while(|t| *t <= hi).map(|t| (t, number(t, step))).collect()
 }
 
+/// Powers of ten; of more than six decades only every second, third, …
 fn log_ticks(lo: f64, hi: f64) -> Vec<(f64, String)> {
     let (first, last) = (lo.log10().ceil() as i32, hi.log10().floor() as i32);
     let step = ((last - first) / 6 + 1) as usize;
@@ -284,6 +329,7 @@ fn pixel(v: f64) -> f64 {
     (v * 10.0).round() / 10.0
 }
 
+/// Many dots as one path: a line of length zero for each, drawn by the caps of a wide stroke.
 fn dot_path(class: Option<u32>, size: f64, dots: &str) -> String {
     let style = class.map_or(String::new(), |code| {
         let square = if code / COLOURS % 2 == 1 { " square" } else { "" };

@@ -1,6 +1,13 @@
 //! Numbers and lists as people read them.
+//!
+//! Used by the command line and by reports; files get all digits instead ([`crate::data::io::write_matrix`]).
 
 /// Pairs of label and value, one per line, the values below each other.
+///
+/// ```
+/// let pairs = [("rank", String::from("16")), ("kernel", String::from("sne"))];
+/// assert_eq!(lopsided::report::text::aligned(&pairs), "rank    16\nkernel  sne\n");
+/// ```
 pub fn aligned<L: AsRef<str>>(pairs: &[(L, String)]) -> String {
     let width = pairs.iter().map(|(label, _)| label.as_ref().chars().count()).max().unwrap_or(0);
     let lines = pairs.iter().map(|(label, value)| format!("{:width$}  {value}\n", label.as_ref()));
@@ -8,6 +15,14 @@ pub fn aligned<L: AsRef<str>>(pairs: &[(L, String)]) -> String {
 }
 
 /// A number with five digits.
+///
+/// Sizes from 1e-3 up to 1e5 are written out, others with an exponent.
+///
+/// ```
+/// use lopsided::report::text::number;
+///
+/// assert_eq!([0.0, 0.5, 1234.5, 3.1e-7].map(number), ["0", "0.50000", "1234.5", "3.1000e-7"]);
+/// ```
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -20,7 +35,12 @@ pub fn number(value: f64) -> String {
     format!("{value:.4e}")
 }
 
-/// The first few singular values.
+/// The first eight singular values, and how many there are in all.
+///
+/// ```
+/// assert_eq!(lopsided::report::text::first_values(&[2.0, 1.0]), "2.0000  1.0000");
+/// assert!(lopsided::report::text::first_values(&[1.0; 20]).ends_with("  … 20 in all"));
+/// ```
 pub fn first_values(values: &[f64]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = values.iter().take(SHOWN).map(|v| number(*v)).collect();

@@ -1,4 +1,7 @@
 //! Eight exponentials at a time, with the powers of 2^(1/16) in two registers.
+//!
+//! A table of 16 powers shortens the range of r to |r| ≤ ln 2/32, for which six coefficients do what takes twelve
+//! without it.
 
 use pulp::NullaryFnOnce;
 use pulp::x86::V4;

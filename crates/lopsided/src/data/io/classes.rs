@@ -1,4 +1,7 @@
 //! Labels of a file and the samples they belong to.
+//!
+//! [`crate::data::io::read_labels`] gives pairs of id and label; [`classes_of`] puts them in the order of the samples.
+//! The two are apart because labels may come in a file of their own, in any order and for some samples only.
 
 use super::is_npy;
 use crate::base::error::{Error, Result};
@@ -13,12 +16,31 @@ type Labels = [(String, String)];
 /// What a NumPy vector says of a sample whose label is not known.
 pub const UNKNOWN: &str = "NaN";
 
-/// The error about a vector of labels that does not belong to the samples.
+/// The error about a vector of labels that does not belong to the samples: it has no ids, so only its length can be
+/// compared.
 pub fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
     Error::parse(path.display().to_string(), format!("has {found} labels for {expected} samples"))
 }
 
 /// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
+///
+/// Samples that no pair names have no class. Classes are numbered in the order of their first appearance, whole numbers
+/// in their own order.
+///
+/// ```
+/// use lopsided::data::io::classes_of;
+/// use lopsided::{Dataset, Mat, Samples, Target};
+/// use std::path::Path;
+///
+/// let data = Dataset::new(Samples::Dense(Mat::<f64>::zeros(3, 1)));
+/// let labels = [("2", "10"), ("0", "9")].map(|(id, label)| (id.to_string(), label.to_string()));
+/// let Target::Classes { names, codes } = classes_of(Path::new("y.csv"), &data, &labels)? else { panic!("values") };
+/// assert_eq!((names, codes), (vec!["9".to_string(), "10".to_string()], vec![Some(0), None, Some(1)]));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Parse`] for a label of a sample that does not exist, and for a NumPy vector of another length.
 pub fn classes_of<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
     let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(Side::Row, i)).collect();
     let vector = is_npy(path);

@@ -12,6 +12,9 @@ use crate::base::error::Result;
 use crate::data::graph::Graph;
 
 /// The graph of an edge list with the `extra` nodes, and remarks about it.
+///
+/// A first line of two names could be a header or a link. It is kept as a link until the end, and dropped if all other
+/// ids turn out to be whole numbers.
 pub(super) fn read(source: Source, extra: &[String]) -> Result<(Graph, Vec<String>)> {
     let mut lines = source.lines();
     let mut builder = Builder::default();
@@ -34,11 +37,13 @@ pub(super) fn read(source: Source, extra: &[String]) -> Result<(Graph, Vec<Strin
     builder.finish(lines.name(), extra)
 }
 
+/// Names such as `source,target`, or three columns without a number where the weight and the first id should be.
 fn is_header(fields: &Fields) -> bool {
     let pair = fields.count() >= 2 && are_link_names(fields.get(0), fields.get(1));
     pair || fields.count() == 3 && !is_number(fields.get(2)) && !is_number(fields.get(0))
 }
 
+/// One line: a node, a link of weight 1, or a link with its weight.
 fn add(builder: &mut Builder, fields: &Fields) -> Reasoned<()> {
     match fields.count() {
         1 => builder.node(fields.get(0)).map(drop),
@@ -48,6 +53,7 @@ fn add(builder: &mut Builder, fields: &Fields) -> Reasoned<()> {
     }
 }
 
+/// A finite number; a graph has no use for others.
 fn weight(text: &str) -> Reasoned<f64> {
     let weight: f64 = text.parse().map_err(|_| format!("weight `{text}` is not a number"))?;
     if weight.is_finite() { Ok(weight) } else { Err(format!("weight `{text}` is not a finite number")) }

@@ -1,4 +1,7 @@
 //! Fields of one line of separated text.
+//!
+//! Edge lists, labels and ids need at most three fields of a line, so [`Fields`] keeps three and counts the rest: no
+//! allocation for a line without quotes.
 
 use super::Reasoned;
 use std::borrow::Cow;
@@ -35,6 +38,7 @@ impl Separator {
     }
 }
 
+/// How often a character occurs where it can separate.
 fn outside_quotes(line: &str, wanted: char) -> usize {
     let mut quoted = false;
     let mut count = 0;
@@ -73,6 +77,7 @@ impl<'a> Fields<'a> {
         self.count += 1;
     }
 
+    /// Fields of a line with quotes, in which separators may stand: RFC 4180, within one line.
     fn push_quoted(&mut self, line: &'a str, separator: char) -> Reasoned<()> {
         let mut rest = Some(line);
         while let Some(text) = rest {
@@ -124,6 +129,7 @@ fn unquote(body: &str) -> Reasoned<(String, &str)> {
     }
 }
 
+/// What people call the two ends of a link in the first line of a file.
 const LINK_NAMES: [(&str, &str); 18] = [
     ("source", "target"),
     ("source", "destination"),

@@ -1,4 +1,7 @@
 //! A fence around readers of other crates that may panic on damaged files.
+//!
+//! The readers of Parquet and Arrow check much but not all of what a file may hold. A user of a damaged file gets an
+//! error that names it, as for every other format.
 
 use crate::base::error::{Error, Result};
 use std::cell::Cell;

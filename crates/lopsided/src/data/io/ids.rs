@@ -1,4 +1,7 @@
 //! Label files (`node,label`) and lists of ids.
+//!
+//! Both readers decide for themselves whether the first line is a header, since such files are written by hand as often
+//! as by programs.
 
 use super::fields::{Fields, Separator, whole};
 use super::source::{Source, extension};
@@ -15,6 +18,20 @@ const LABEL_NAMES: [&str; 6] = ["label", "class", "target", "y", "community", "g
 /// A first line is a header if it consists of names such as `node,label`, or if it has the only id that is not a whole
 /// number. A NumPy vector has the labels of the samples 0, 1, 2, …, `NaN` where one is not known; a Parquet file such a column, or
 /// one of ids and one of labels.
+///
+/// ```
+/// use lopsided::data::io::read_labels;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("labels.csv");
+/// std::fs::write(&path, "node,label\n0,red\n2,blue\n").unwrap();
+/// let pairs = [("0", "red"), ("2", "blue")].map(|(id, label)| (id.to_string(), label.to_string()));
+/// assert_eq!(read_labels(&path)?, pairs);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Parse`] with the line for one that has not two columns or an empty field; [`Error::Io`].
 pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
     let source = Source::open(path)?;
     match extension(path).as_str() {
@@ -39,6 +56,7 @@ fn vector(source: Source) -> Result<Vec<(String, String)>> {
     Ok(values.col(0).iter().enumerate().map(|(i, label)| (i.to_string(), label.to_string())).collect())
 }
 
+/// Lines of two fields. A label that is not known is left out by the writer, so an empty one is a mistake.
 fn pairs(source: Source) -> Result<Vec<(String, String)>> {
     let mut lines = source.lines();
     let (mut pairs, mut separator) = (Vec::new(), None);
@@ -63,6 +81,7 @@ fn pairs(source: Source) -> Result<Vec<(String, String)>> {
     Ok(pairs)
 }
 
+/// Whether the first pair is a header: by its names, or as the only id that is not a whole number.
 fn has_header(pairs: &[(String, String)]) -> bool {
     let Some(((id, label), rest)) = pairs.split_first() else { return false };
     let named = is_one_of(id, &NODE_NAMES) && is_one_of(label, &LABEL_NAMES);
@@ -74,6 +93,16 @@ fn is_one_of(text: &str, names: &[&str]) -> bool {
 }
 
 /// Reads one id per line, or the first column below a header that begins with `node` or `id`; plain or gzipped.
+///
+/// ```
+/// use lopsided::data::io::read_ids;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("nodes.txt");
+/// std::fs::write(&path, "alice\nbob, the builder\n").unwrap();
+/// assert_eq!(read_ids(&path)?, ["alice", "bob, the builder"]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn read_ids(path: &Path) -> Result<Vec<String>> {
     let mut lines = Source::open(path)?.lines();
     let mut ids = Vec::new();

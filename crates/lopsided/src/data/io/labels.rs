@@ -1,4 +1,7 @@
 //! Label columns, given as text, become classes or values.
+//!
+//! Labels are collected as codes of the texts seen so far; what they are is decided at the end, when all are known:
+//! names and whole numbers are classes, other numbers are values, and fields such as `NA` are unknown.
 
 use crate::data::dataset::Target;
 use std::collections::HashMap;
@@ -24,6 +27,7 @@ impl Labels {
         self.codes.push(code);
     }
 
+    /// The number of a text, a new one where it was not seen before.
     fn code(&mut self, text: &str) -> u32 {
         if let Some(&code) = self.known.get(text) {
             return code;

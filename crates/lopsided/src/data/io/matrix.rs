@@ -1,4 +1,7 @@
 //! Checks of sizes and the assembly of dense samples, shared by the matrix formats.
+//!
+//! A header is a promise. Memory is reserved for at most [`TRUSTED`] numbers before they are there, so that a file of a
+//! few bytes cannot ask for all of it.
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;

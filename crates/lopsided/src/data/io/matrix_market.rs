@@ -1,4 +1,12 @@
 //! Matrix Market: coordinate files become sparse samples, array files dense ones.
+//!
+//! | first line | stored | becomes |
+//! | --- | --- | --- |
+//! | `coordinate`, `real` or `integer` | `row column value`, from 1 | sparse; equal positions add up |
+//! | `coordinate`, `pattern` | `row column` | sparse with ones |
+//! | `array` | values, column by column | dense |
+//!
+//! `symmetric` and `skew-symmetric` files hold the lower triangle, which is mirrored. Complex numbers are refused.
 
 use super::Reasoned;
 use super::matrix::{Order, TRUSTED, check_size, check_sparse, dense};
@@ -33,6 +41,7 @@ pub(super) fn read<T: Scalar>(source: Source) -> Result<Samples<T>> {
 }
 
 impl Header {
+    /// The banner, in any case: `%%MatrixMarket matrix LAYOUT FIELD SYMMETRY`.
     fn parse(line: &str) -> Reasoned<Self> {
         let line = line.to_ascii_lowercase();
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -84,6 +93,7 @@ fn clip(text: &str) -> String {
     text.trim().chars().take(40).collect()
 }
 
+/// Size line, then exactly the promised number of entries.
 fn read_coordinate<T: Scalar>(lines: &mut Lines, header: Header) -> Result<Samples<T>> {
     let size = sizes::<3>(lines.line(), "three whole numbers: rows, columns and entries");
     let [rows, cols, promised] = size.map_err(|reason| lines.error(reason))?;
@@ -126,6 +136,7 @@ fn entry<T: Scalar>(line: &str, header: Header, rows: usize, cols: usize) -> Rea
     }
 }
 
+/// An index from 1 to `size`, as one from 0.
 fn index(what: &str, word: Option<&str>, size: usize) -> Reasoned<u32> {
     let word = word.ok_or_else(|| format!("the {what} index is missing"))?;
     let index: i64 = word.parse().map_err(|_| format!("{what} index `{}` is not a whole number", clip(word)))?;
@@ -140,6 +151,7 @@ fn value<T: Scalar>(word: &str) -> Reasoned<T> {
     Ok(T::of(value))
 }
 
+/// The entry, and its mirror image where the file holds one triangle only.
 fn mirror<T: Scalar>(
     (row, col, value): (u32, u32, T),
     symmetry: Symmetry,
@@ -177,6 +189,7 @@ fn read_array<T: Scalar>(lines: &mut Lines, header: Header) -> Result<Samples<T>
     dense(lines.name(), (rows, cols), values, Order::Columns)
 }
 
+/// How many values the layout stores; `None` where they could not be counted.
 fn promised_values(symmetry: Symmetry, rows: usize, cols: usize) -> Option<usize> {
     // Also for triangles the full square must fit.
     let full = rows.checked_mul(cols)?.checked_mul(8)? / 8;

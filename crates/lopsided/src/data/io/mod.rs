@@ -31,6 +31,18 @@
 //! # std::fs::remove_file(path).ok();
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! | wanted | call |
+//! | --- | --- |
+//! | a graph or a table of any format | [`read`], which gives [`Input`] |
+//! | labels or lists of ids beside the data | [`read_labels`] with [`classes_of`], [`read_ids`] |
+//! | a table larger than memory | [`stream_svmlight`], [`stream_npy`] |
+//! | trials of an online learner, as they arrive | [`TrialReader`] |
+//! | results out | [`write_matrix`], [`write_clusters`], [`predictions_csv`] |
+//!
+//! Errors name the file, the line and what was expected there; remarks about choices that were made for the user (a
+//! label column, a header) come with the data. Sizes that a damaged file promises are not believed: memory grows with
+//! what is read.
 
 mod classes;
 mod columnar;
@@ -75,6 +87,15 @@ pub use write::{write_clusters, write_matrix};
 type Reasoned<T> = std::result::Result<T, String>;
 
 /// A file format.
+///
+/// ```
+/// use lopsided::data::io::Format;
+///
+/// assert_eq!("feather".parse::<Format>()?, Format::Arrow);
+/// assert_eq!((Format::Table.to_string(), "TSV".parse::<Format>()?), ("csv".to_string(), Format::Table));
+/// assert!("xlsx".parse::<Format>().is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Lines `source,target[,weight]`.
@@ -95,6 +116,7 @@ pub enum Format {
     Arrow,
 }
 
+/// Every format with the name it is written by; the order is that of messages.
 const FORMATS: [(Format, &str); 8] = [
     (Format::Edges, "edges"),
     (Format::Table, "csv"),
@@ -106,6 +128,7 @@ const FORMATS: [(Format, &str); 8] = [
     (Format::Arrow, "arrow"),
 ];
 
+/// Other words for a format, as extensions have them.
 const ALIASES: [(&str, Format); 6] = [
     ("tsv", Format::Table),
     ("table", Format::Table),
@@ -147,6 +170,23 @@ pub enum TargetColumn {
 }
 
 /// What [`read`] cannot see in the file itself.
+///
+/// The defaults suit files that speak for themselves.
+///
+/// ```
+/// use lopsided::data::io::{Input, ReadOptions, TargetColumn, read};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("flowers.csv");
+/// std::fs::write(&path, "length,width,kind\n5.1,3.5,setosa\n6.2,NA,virginica\n").unwrap();
+/// let Input::Table(table) = read::<f64>(&path, &ReadOptions::default())? else { panic!("a graph") };
+/// assert_eq!((table.samples.count(), table.samples.width()), (2, 2));
+/// assert_eq!(table.target.unwrap().0, "kind"); // the last column is the label unless told otherwise
+/// assert!(table.samples.into_dense()[(1, 1)].is_nan());
+/// let other = ReadOptions { target: TargetColumn::Named("color".into()), ..ReadOptions::default() };
+/// assert!(read::<f64>(&path, &other).is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// The format; `None`: by extension and first line.
@@ -184,6 +224,11 @@ pub struct Table<T> {
 /// Reads a file of any supported format; the path `-` is standard input and needs [`ReadOptions::format`].
 ///
 /// Values of samples may be NaN or infinite, weights of links may not.
+///
+/// # Errors
+/// [`Error::Io`] for a file that cannot be opened, [`Error::Param`] for a format that is not clear, [`Error::Parse`]
+/// for contents that cannot be understood, [`Error::Unknown`] for a label column or an array that the file does not
+/// have.
 pub fn read<T: Scalar>(path: &Path, options: &ReadOptions) -> Result<Input<T>> {
     if source::is_stdin(path) && options.format.is_none() {
         return Err(unclear_format("missing for standard input"));
@@ -208,6 +253,7 @@ pub fn read<T: Scalar>(path: &Path, options: &ReadOptions) -> Result<Input<T>> {
     }
 }
 
+/// A table of a matrix format, which has no names and so no label column.
 fn without_labels<T: Scalar>(name: &str, samples: Samples<T>, target: &TargetColumn) -> Result<Input<T>> {
     if let TargetColumn::Named(label) = target {
         return Err(Error::parse(name, format!("has no named columns, so there is no label column `{label}`")));
@@ -215,6 +261,7 @@ fn without_labels<T: Scalar>(name: &str, samples: Samples<T>, target: &TargetCol
     Ok(Input::Table(Table { samples, columns: None, target: None, notes: Vec::new() }))
 }
 
+/// The format by the extension, and for text by the first lines, which stay to be read.
 fn guess(path: &Path, source: &mut Source) -> Result<Format> {
     let extension = source::extension(path);
     Ok(match extension.as_str() {
@@ -234,6 +281,14 @@ fn guess(path: &Path, source: &mut Source) -> Result<Format> {
 }
 
 /// Whether the name of a file is that of an svmlight file, plain or gzipped.
+///
+/// ```
+/// use lopsided::data::io::{is_npy, is_svmlight};
+/// use std::path::Path;
+///
+/// assert!(is_svmlight(Path::new("news20.svm.gz")) && !is_svmlight(Path::new("news20.csv")));
+/// assert!(is_npy(Path::new("X.NPY")));
+/// ```
 pub fn is_svmlight(path: &Path) -> bool {
     matches!(source::extension(path).as_str(), "svm" | "libsvm" | "svmlight")
 }

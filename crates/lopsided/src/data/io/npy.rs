@@ -1,4 +1,8 @@
 //! NumPy arrays: versions 1 to 3, numbers and booleans, one or two dimensions.
+//!
+//! A file is the word `\x93NUMPY`, a version, the length of a header, the header (a Python dictionary with type, order
+//! and shape) and the numbers. Types: `f4`, `f8`, `i1` to `i8`, `u1` to `u8` and `b1`, in either byte order; all become
+//! the precision asked for.
 
 use super::matrix::{Order, TRUSTED, dense};
 use crate::base::error::{Error, Result};
@@ -66,6 +70,7 @@ impl Header {
         Header::parse(&text).ok_or_else(|| Error::parse(name, format!("the array header `{}` is damaged", text.trim())))
     }
 
+    /// Type, order and shape out of the dictionary.
     fn parse(text: &str) -> Option<Self> {
         let descr = entry(text, "descr")?;
         let descr = match descr.chars().next()? {
@@ -150,6 +155,7 @@ impl Dtype {
         Dtype { kind: Kind::Float, size: T::BYTES, big_endian: false }
     }
 
+    /// One number. Whole numbers are widened to 64 bits with their sign; beyond 2^53 they are rounded.
     #[inline]
     fn decode(self, bytes: &[u8]) -> f64 {
         let mut word = [0u8; 8];
@@ -176,6 +182,7 @@ fn fill(bytes: &mut Vec<u8>, reader: &mut dyn Read, length: usize, name: &str) -
     Ok(())
 }
 
+/// Exactly `length` bytes of the header.
 fn take(reader: &mut dyn Read, length: usize, name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fill(&mut bytes, reader, length, name)?;

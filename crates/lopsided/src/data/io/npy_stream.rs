@@ -10,6 +10,26 @@ use std::path::Path;
 
 /// Opens a NumPy array of two dimensions, plain or gzipped, for passes over its rows. Only its header is read.
 ///
+/// Memory: 2048 rows. Every number is an entry of the sparse rows that a stream is made of, zeros too.
+///
+/// ```
+/// use lopsided::data::io::{stream_npy, write_matrix};
+/// use lopsided::{Mat, Watch};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("table.npy");
+/// let table = Mat::from_fn(3, 2, |i, j| (2 * i + j) as f64);
+/// write_matrix(&path, &["a", "b", "c"].map(String::from), table.as_ref())?;
+/// let stream = stream_npy::<f64>(&path)?;
+/// let mut sum = 0.0;
+/// stream.for_each_chunk("adding", &Watch::default(), |_, rows| {
+///     sum += (0..rows.nrows()).flat_map(|i| rows.row(i).1).sum::<f64>();
+///     Ok(())
+/// })?;
+/// assert_eq!((stream.nrows(), stream.ncols(), sum), (3, 2, 15.0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Param`] for standard input or a pipe, which cannot be read twice; [`Error::Parse`] for an array in Fortran order
 /// or of other dimensions; [`Error::Io`]. Passes find values that are not finite and files that end too soon.
@@ -33,6 +53,7 @@ pub fn stream_npy<T: Scalar>(path: &Path) -> Result<RowStream<T>> {
     Ok(RowStream::new((rows, cols), rows * cols, 0, Box::new(pass)))
 }
 
+/// One pass: the header again, in case the file has changed, then chunk after chunk.
 fn pass<T: Scalar>(path: &Path, (rows, cols): (usize, usize), visit: &mut Visit<'_, T>) -> Result<()> {
     let source = Source::open(path)?;
     let name = source.name().to_owned();

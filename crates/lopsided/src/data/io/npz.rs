@@ -1,4 +1,7 @@
 //! NumPy archives: one array of several, or a sparse matrix saved by SciPy.
+//!
+//! Without a name the archive must hold one array, or the four arrays `indptr`, `indices`, `data` and `shape` of a
+//! SciPy matrix in CSR or CSC form; several arrays are refused with their names.
 
 use super::Reasoned;
 use super::matrix::check_sparse;
@@ -98,6 +101,7 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
         Ok(bytes.iter().filter(|b| b.is_ascii_alphanumeric()).map(|&b| char::from(b)).collect())
     }
 
+    /// A SciPy matrix; CSC is read as the CSR form of its transpose.
     fn sparse<T: Scalar>(mut self) -> Result<Samples<T>> {
         let format = self.format()?;
         let shape = self.sizes("shape")?;

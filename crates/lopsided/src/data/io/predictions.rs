@@ -4,6 +4,18 @@ use crate::base::error::{Error, Result};
 use faer::MatRef;
 
 /// Lines `id,prediction` under a header, with one more column `PREFIX_NAME` for each of `names` and each matrix of `columns`.
+///
+/// The matrices have a row for each id and a column for each name: probabilities, scores.
+///
+/// ```
+/// use lopsided::data::io::predictions_csv;
+///
+/// let (ids, predicted, names) = (["a".to_string()], ["yes".to_string()], ["no", "yes"].map(String::from));
+/// let shares = faer::mat![[0.25, 0.75]];
+/// let text = predictions_csv(&ids, &predicted, &names, &[("p", shares.as_ref())])?;
+/// assert_eq!(text, "id,prediction,p_no,p_yes\na,yes,0.25,0.75\n");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn predictions_csv(
     ids: &[String],
     predictions: &[String],

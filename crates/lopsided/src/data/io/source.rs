@@ -1,4 +1,8 @@
 //! Where bytes come from: files, pipes and standard input, plain or gzipped.
+//!
+//! [`Source`] opens and unpacks, once for all formats; then it is taken as bytes ([`Source::reader`]), as lines
+//! ([`Source::lines`]) or as something to seek in ([`Source::seekable`]). Text may start with a byte order mark and end
+//! its lines with `\r\n`.
 
 use crate::base::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
@@ -104,6 +108,7 @@ fn buffered(reader: impl Read + 'static) -> Box<dyn BufRead> {
     Box::new(BufReader::with_capacity(BUFFER, reader))
 }
 
+/// A plain file stays one, so that it can be sought in; everything else is a stream.
 fn open_body(path: &Path) -> io::Result<Body> {
     if is_stdin(path) {
         return open_stream(io::stdin(), false);
@@ -119,6 +124,7 @@ fn open_body(path: &Path) -> io::Result<Body> {
     if magic { open_stream(file, true) } else { Ok(Body::File(file)) }
 }
 
+/// Looks at the first two bytes for gzip's mark and puts them back.
 fn open_stream(mut reader: impl Read + 'static, packed: bool) -> io::Result<Body> {
     let head = first_bytes(&mut reader)?;
     let packed = packed || is_gzip(&head);
@@ -136,6 +142,7 @@ fn is_gzip(head: &[u8]) -> bool {
     head.starts_with(&[0x1f, 0x8b])
 }
 
+/// Unpacks, with errors that say that the packing is at fault.
 struct Gunzip<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Gunzip<R> {
@@ -186,6 +193,7 @@ impl Lines {
         Ok(false)
     }
 
+    /// Not a comment and not blank.
     fn is_data(&self) -> bool {
         let line = self.line();
         !line.starts_with(['#', '%']) && !line.trim_ascii().is_empty()

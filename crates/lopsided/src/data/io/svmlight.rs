@@ -1,6 +1,9 @@
 //! svmlight (LIBSVM): `label index:value … # comment`, one sample per line.
 //!
 //! Indices start at 1; when an index 0 occurs anywhere they all start at 0.
+//!
+//! Indices ascend within a line. `qid:` fields are skipped, several labels on a line are refused. The width is that of
+//! the largest index that occurs.
 
 use super::labels::Labels;
 use super::matrix::check_sparse;
@@ -58,6 +61,7 @@ pub(super) fn parse_line<'a, T: Scalar>(
     Ok(label)
 }
 
+/// `index:value`.
 fn entry(word: &str) -> Reasoned<(u32, f64)> {
     let (index, value) = word.split_once(':').ok_or_else(|| format!("`{word}` is not of the form index:value"))?;
     let index: u32 = index.parse().map_err(|_| format!("index `{index}` is not a whole number from 0"))?;
@@ -65,6 +69,7 @@ fn entry(word: &str) -> Reasoned<(u32, f64)> {
     Ok((index, value))
 }
 
+/// The arrays of a sparse matrix under construction, with indices as the file has them.
 struct Rows<T> {
     indptr: Vec<usize>,
     indices: Vec<u32>,
@@ -82,6 +87,7 @@ impl<T: Scalar> Rows<T> {
         Ok(())
     }
 
+    /// Moves the indices to start at 0, which can be done only when all are known.
     fn finish(mut self, name: &str) -> Result<(Samples<T>, Labels)> {
         let least = self.indices.iter().min().copied().unwrap_or_default();
         let most = self.indices.iter().max().map_or(0, |&m| m as usize + 1);
@@ -93,6 +99,7 @@ impl<T: Scalar> Rows<T> {
     }
 }
 
+/// A line without a label, or with several, would be misread otherwise.
 fn check_label(label: &str) -> Reasoned<()> {
     if label.contains(':') {
         return Err(format!("the line starts with `{label}` instead of a label"));

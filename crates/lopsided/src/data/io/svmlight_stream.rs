@@ -32,6 +32,20 @@ pub struct StreamedTable<T> {
 /// Memory: a chunk of 2048 rows and a label per row, whatever the size of the file. The lines of a chunk are parsed in
 /// parallel.
 ///
+/// ```
+/// use lopsided::Watch;
+/// use lopsided::data::io::{TargetColumn, stream_svmlight};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("rows.svm");
+/// std::fs::write(&path, "1 1:0.5 3:2\n-1 2:1\n").unwrap();
+/// let table = stream_svmlight::<f64>(&path, &TargetColumn::Last, &Watch::default())?;
+/// assert_eq!((table.rows.nrows(), table.rows.ncols(), table.rows.nnz()), (2, 3, 3));
+/// assert_eq!(table.rows.passes(), 1); // the one that found the size
+/// assert_eq!(table.target.unwrap().numbers(), Some(vec![1.0, -1.0]));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Param`] for standard input or a pipe, which cannot be read twice; [`Error::Parse`] with the number of the line;
 /// [`Error::Io`]; [`Error::Interrupted`]. A file that changes between passes is an error too.
@@ -156,6 +170,7 @@ impl Text {
         pieces.into_iter().collect()
     }
 
+    /// The lines of one task, from number `first` of the chunk on.
     fn piece<T: Scalar>(&self, first: usize) -> Result<Piece<'_, T>> {
         let lines = &self.lines[first..self.lines.len().min(first + PIECE)];
         let mut start = if first == 0 { 0 } else { self.lines[first - 1].1 };
@@ -187,6 +202,7 @@ impl<'a, T: Scalar> Piece<'a, T> {
     }
 }
 
+/// Not blank and not a comment, the same rule as for files that are read at once.
 fn is_data(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%")

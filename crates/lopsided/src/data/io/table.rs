@@ -1,4 +1,9 @@
 //! Tables: separated rows of numbers, usually under a header, perhaps with a label column.
+//!
+//! 1. The separator is the most frequent of comma, tab and semicolon in the first line of data.
+//! 2. The first line is a header unless all of its fields are numbers or missing.
+//! 3. With a header the label column is the one that is named, or the last; without one there is none.
+//! 4. All other fields are numbers, or one of the words for a missing value, which becomes NaN.
 
 use super::fields::Separator;
 use super::labels::{Labels, is_missing};
@@ -30,6 +35,7 @@ pub(super) fn read<T: Scalar>(mut source: Source, target: &TargetColumn) -> Resu
     Rows::new(&name, &columns).read(&mut reader, &mut record, pending)?.finish(columns)
 }
 
+/// The next record; false at the end.
 fn next(name: &str, reader: &mut Reader<Box<dyn BufRead>>, record: &mut ByteRecord) -> Result<bool> {
     reader.read_byte_record(record).map_err(|e| match e.into_kind() {
         csv::ErrorKind::Io(source) => Error::io(name, source),
@@ -52,6 +58,7 @@ struct Columns {
 }
 
 impl Columns {
+    /// Steps 2 and 3. A header with a number that is not whole is suspicious, and a remark says so.
     fn new(name: &str, first: &ByteRecord, target: &TargetColumn) -> Result<Self> {
         let numbers = first.iter().filter(|field| number(field).is_some()).count();
         if numbers == first.len() {
@@ -155,6 +162,7 @@ impl<'a, T: Scalar> Rows<'a, T> {
         Ok(())
     }
 
+    /// The error about text in a data column; in a narrow table the user may have meant links.
     fn not_a_number(&self, record: &ByteRecord, column: usize) -> Error {
         let field = String::from_utf8_lossy(&record[column]);
         let hint = if record.len() <= 3 { "; links between names are read as format `edges`" } else { "" };

@@ -28,10 +28,29 @@ pub struct TrialRecord {
 ///
 /// | format | lines |
 /// | --- | --- |
-/// | `csv` | a header, then a row for each trial: columns `x…` (left), `y…` (right, for pairs), `label`; optional are `weight` and `trial`, under which neighbouring rows with the same entry are the terms of one instance |
-/// | `svmlight` | `label i:v … \| j:v …`: left, a bar, right; `\|\|` stands before each further term of an instance; without bars the instance is symmetric |
+/// | `csv` | a header, then a row for each trial: columns `x…` (left), `y…` (right), `label`, `weight`, `trial` |
+/// | `svmlight` | `label i:v … \| j:v …`: left, a bar, right; `\|\|` stands before each further term of an instance |
 ///
-/// Lines that are empty or begin with `#` are skipped; both formats may be gzipped, and `-` is standard input.
+/// In a table `label`, `weight` and `trial` are optional; neighbouring rows with the same entry under `trial` are the
+/// terms of one instance. In svmlight an instance without bars is symmetric. Lines that are empty or begin with `#` or
+/// `%` are skipped; both formats may be gzipped, and `-` is standard input.
+///
+/// An instance is X_t = Σ_k w_k·x_k·z_kᵀ (\[KMU\]), or Σ_k w_k·x_k·x_kᵀ without a right side.
+///
+/// ```
+/// use lopsided::data::io::TrialReader;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("pairs.csv");
+/// std::fs::write(&path, "trial,x1,x2,y1,label\n1,1,0,2,0.5\n1,0,1,3,0.5\n2,1,1,1,-1\n").unwrap();
+/// let mut trials = TrialReader::open(&path, None)?;
+/// let first = trials.next_trial()?.unwrap();
+/// assert_eq!((first.x.count(), first.x.width(), first.label), (2, 2, Some(0.5))); // two terms
+/// assert_eq!(first.z.unwrap().into_dense(), faer::mat![[2.0], [3.0]]);
+/// assert_eq!(trials.next_trial()?.unwrap().label, Some(-1.0));
+/// assert!(trials.next_trial()?.is_none());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct TrialReader {
     lines: Lines,
     layout: Layout,
@@ -40,6 +59,7 @@ pub struct TrialReader {
     fingerprint: u64,
 }
 
+/// What a line is; a sparse stream has pairs or has none, which its first line decides.
 enum Layout {
     Table(Header),
     Sparse { pairs: Option<bool> },
@@ -101,7 +121,8 @@ impl TrialReader {
         self.lines.name()
     }
 
-    /// A number that depends on every line of the trials returned so far.
+    /// A number that depends on every line of the trials returned so far, and on their order: a learner that goes on
+    /// from a saved state can tell whether the stream before it is the same.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -178,6 +199,7 @@ impl Header {
     }
 }
 
+/// What a column of that name holds.
 fn role(name: &str) -> Reasoned<Role> {
     Ok(match name {
         "label" => Role::Label,
@@ -241,6 +263,7 @@ fn sparse_trial(line: &str, pairs: &mut Option<bool>) -> Reasoned<TrialRecord> {
     Ok(TrialRecord { x: Samples::Sparse(x), z, weights: Vec::new(), label })
 }
 
+/// Adds the entries of one side of a term to `rows` and returns the label before them.
 fn sparse_row(text: &str, rows: &mut Csr<f64>) -> Reasoned<String> {
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     let label = svmlight::parse_line::<f64>(text, &mut indices, &mut values)?.to_owned();

@@ -14,6 +14,19 @@ use std::path::Path;
 /// - `.npy`: row by row in the precision of `T`, without the ids
 /// - `.csv`: header `id,c0,c1,…`, the shortest numbers that read back as the same value
 /// - `.parquet`: a text column `id` and number columns `c0`, `c1`, …
+///
+/// ```
+/// use lopsided::data::io::write_matrix;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("embedding.csv");
+/// write_matrix(&path, &["a", "b"].map(String::from), faer::mat![[1.0, 0.5], [-2.0, 0.1]].as_ref())?;
+/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "id,c0,c1\na,1,0.5\nb,-2,0.1\n");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] unless there is an id for each row, [`Error::Param`] for another extension, [`Error::Io`].
 pub fn write_matrix<T: Scalar>(path: &Path, ids: &[String], values: MatRef<'_, T>) -> Result<()> {
     if ids.len() != values.nrows() {
         return Err(Error::shape("the number of ids", values.nrows(), ids.len()));
@@ -31,6 +44,16 @@ pub fn write_matrix<T: Scalar>(path: &Path, ids: &[String], values: MatRef<'_, T
 }
 
 /// Writes `id,cluster` lines under a header, whole or not at all.
+///
+/// ```
+/// use lopsided::data::io::write_clusters;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("clusters.csv");
+/// write_clusters(&path, &["a", "b"].map(String::from), &[1, 0])?;
+/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "id,cluster\na,1\nb,0\n");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn write_clusters(path: &Path, ids: &[String], clusters: &[u32]) -> Result<()> {
     if ids.len() != clusters.len() {
         return Err(Error::shape("the number of ids", clusters.len(), ids.len()));
@@ -46,6 +69,7 @@ pub fn write_clusters(path: &Path, ids: &[String], clusters: &[u32]) -> Result<(
     write_atomically(path, |out| fill(out).map_err(|e| Error::io(path, e)))
 }
 
+/// Version 1 of the format, rows after rows.
 fn write_npy<T: Scalar>(out: &mut dyn Write, values: MatRef<'_, T>) -> std::io::Result<()> {
     let (rows, cols) = (values.nrows(), values.ncols());
     let mut header = format!("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({rows}, {cols}), }}", T::BYTES);

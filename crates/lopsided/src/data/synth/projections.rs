@@ -6,6 +6,17 @@ use faer::Mat;
 ///
 /// Each is given by `rank` orthonormal rows: those of a fixed random basis, moved by `noise` times random directions of length
 /// 1. Without noise all are the same; with much of it every direction is as good as any other.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::data::synth::NoisyProjections;
+///
+/// let stream = NoisyProjections { trials: 3, dimension: 5, rank: 2, noise: 0.1, seed: 1 }.generate()?;
+/// assert_eq!((stream.len(), stream[0].shape()), (3, (2, 5)));
+/// let gram = &stream[2] * stream[2].transpose();
+/// assert!((gram - Mat::<f64>::identity(2, 2)).norm_max() < 1e-12); // orthonormal rows
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoisyProjections {
     /// Number of projections.

@@ -15,6 +15,19 @@ const SHARES: [f64; 2] = [0.5, 0.75];
 /// There are as many textures as classes: gratings of different directions and wavelengths, with a phase and strength of its
 /// own in every patch. Half of the patches of class c have texture c, a quarter each the next two textures (modulo the number
 /// of classes), so that neighbouring classes share textures. Noise is added to every pixel.
+///
+/// \[AsKLS\] §4.1 learns with the KL kernel between mixtures of Gaussians fitted to blocks of photographs; these images
+/// take their place in [`crate::estimators::distributions`].
+///
+/// ```
+/// use lopsided::data::synth::TexturedImages;
+///
+/// let recipe = TexturedImages { classes: 4, per_class: 1, size: 32, noise: 0.0, seed: 1 };
+/// let (images, classes) = recipe.generate()?;
+/// assert_eq!((classes, images[0].shape()), (vec![0, 1, 2, 3], (32, 32)));
+/// assert!(images.iter().all(|image| image.norm_max() <= 1.0)); // amplitudes of at most 1, no noise
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TexturedImages {
     /// Number of classes, at least 4.
@@ -64,6 +77,7 @@ impl TexturedImages {
         Ok(())
     }
 
+    /// An image, patch by patch: first the texture is drawn, then its phase and strength, then the noise of each pixel.
     fn image(&self, class: usize, rng: &mut ChaCha8Rng) -> Mat<f64> {
         let mut image = Mat::zeros(self.size, self.size);
         for top in (0..self.size).step_by(PATCH) {

@@ -8,14 +8,29 @@ const NOISE: f64 = 0.1;
 
 /// A sparse table of any size, made row by row: every row has a topic, and its class is the parity of the topic.
 ///
-/// A row has 1 to 2·`entries` − 1 entries of equal value and unit length, fewer where a column is drawn twice. The column of each is drawn with a heavy tail, column j
-/// of M with a probability that falls as j^(−2/3); with probability `contrast` it is moved to a neighbour that
-/// belongs to the topic of the row. One class in ten is wrong.
+/// A row has 1 to 2·`entries` − 1 entries of equal value and unit length, fewer where a column is drawn twice. The
+/// column of each is drawn with a heavy tail, column j of M with a probability that falls as j^(−2/3); with probability
+/// `contrast` it is moved to a neighbour that belongs to the topic of the row. One class in ten is wrong.
+///
+/// ```
+/// use lopsided::data::synth::TopicTable;
+///
+/// let table = TopicTable { rows: 50, cols: 40, entries: 4, topics: 6, contrast: 0.8, seed: 1 };
+/// let mut count = 0;
+/// table.for_each_row(|class, row| {
+///     let length: f64 = row.iter().map(|(_, value)| value * value).sum();
+///     assert!(class < 2 && (length - 1.0).abs() < 1e-12);
+///     count += 1;
+///     Ok(())
+/// })?;
+/// assert_eq!(count, 50);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicTable {
     /// Number of rows.
     pub rows: usize,
-    /// Number of columns, at least one per topic.
+    /// Number of columns, at least one per topic and 2·`entries`.
     pub cols: usize,
     /// Mean number of entries in a row.
     pub entries: usize,
@@ -61,6 +76,7 @@ impl TopicTable {
         Ok(())
     }
 
+    /// One row, its entries sorted and without doubles.
     fn fill(&self, topic: usize, row: &mut Vec<(u32, f64)>, rng: &mut ChaCha8Rng) {
         let count = rng.random_range(1..2 * self.entries);
         row.clear();
@@ -71,6 +87,8 @@ impl TopicTable {
         row.iter_mut().for_each(|entry| entry.1 = value);
     }
 
+    /// ⌊u³·M⌋ for a uniform u, moved within its group of `topics` neighbours to the one of the topic; the last group
+    /// may be short, and the one before it takes its place.
     fn column(&self, topic: usize, rng: &mut ChaCha8Rng) -> u32 {
         let column = (rng.random::<f64>().powi(3) * self.cols as f64) as usize;
         if rng.random::<f64>() >= self.contrast {

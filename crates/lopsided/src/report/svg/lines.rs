@@ -12,6 +12,8 @@ const LEGEND: f64 = 34.0;
 const LABEL: f64 = 36.0;
 
 /// Points joined by a line; dashed and without dots for a level to compare with.
+///
+/// The same class in several figures has the same colour.
 pub struct Series {
     /// Position in the legend, which gives the colour.
     pub class: u32,
@@ -22,6 +24,18 @@ pub struct Series {
 }
 
 /// Lines over a logarithmic horizontal axis; values that are not finite, and places not above 0, are left out.
+///
+/// The horizontal axis is marked at the places that occur, as many of them as have room for their number.
+///
+/// ```
+/// use lopsided::report::svg::{Series, file, lines};
+///
+/// let ksvd = Series { class: 0, points: vec![(10.0, 0.5), (100.0, 0.7)], dashed: false };
+/// let level = Series { class: 1, points: vec![(10.0, 0.6), (100.0, 0.6)], dashed: true };
+/// let plot = lines(&[ksvd, level], "Rank", ("rank", "micro F1"));
+/// assert!(plot.contains("2 lines: rank across, micro F1 upwards."));
+/// assert!(file(&[plot], &["ksvd", "svd"]).starts_with("<svg xmlns="));
+/// ```
 pub fn lines(series: &[Series], title: &str, axes: (&str, &str)) -> String {
     let kept = |p: &&(f64, f64)| p.0.is_finite() && p.0 > 0.0 && p.1.is_finite();
     let all = || series.iter().flat_map(|s| s.points.iter()).filter(kept);
@@ -48,6 +62,7 @@ pub fn lines(series: &[Series], title: &str, axes: (&str, &str)) -> String {
     plot.svg_at(&words, &marks, Some(&places))
 }
 
+/// The line through the points and, unless it is dashed, a dot at each.
 fn path(plot: &Plot, class: u32, points: &[(f64, f64)], dashed: bool) -> String {
     let corner = |&(x, y): &(f64, f64)| format!("{} {}", pixel(plot.px(x)), pixel(plot.py(y)));
     let corners: Vec<String> = points.iter().map(corner).collect();

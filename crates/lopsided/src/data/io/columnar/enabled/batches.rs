@@ -1,4 +1,7 @@
 //! Record batches of Parquet and Arrow files become a graph or a table.
+//!
+//! A file is a graph if its two or three columns are named like those of an edge list; otherwise it is a table under
+//! the rules of text tables, in which only the label column may hold text.
 
 use super::cells::{is_number, is_text, numbers, texts};
 use crate::base::error::{Error, Result};
@@ -60,6 +63,7 @@ pub(super) fn broken(name: &str, error: &impl ToString) -> Error {
     Error::parse(name, text.lines().next().unwrap_or("cannot be read").to_owned())
 }
 
+/// Two columns of link names, and a third only if it is called `weight`.
 fn is_graph(names: &[String]) -> bool {
     match names {
         [source, target] => are_link_names(source, target),
@@ -129,6 +133,7 @@ impl<'a, T: Scalar> Columns<'a, T> {
         Ok(Table { samples, columns: Some(self.names), target, notes: self.notes })
     }
 
+    /// Adds the rows of a batch, column by column as they are stored.
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let mut data = 0;
         for (at, column) in batch.columns().iter().enumerate() {

@@ -94,6 +94,7 @@ fn primitives<A: ArrowPrimitiveType, V>(column: &dyn Array, value: impl Fn(A::Na
     column.as_primitive::<A>().iter().map(|v| v.and_then(&value)).collect()
 }
 
+/// Decimals are whole numbers of units of 10^(−scale).
 fn decimals<A: DecimalType>(column: &dyn Array, scale: i8) -> Vec<Option<f64>>
 where
     A::Native: ToPrimitive,
@@ -102,6 +103,7 @@ where
     primitives::<A, _>(column, |v| v.to_f64().map(|v| v / unit))
 }
 
+/// The values of a dictionary column: each key stands for a word of the dictionary.
 fn by_keys<V>(column: &dyn Array, keys: &[usize], value: impl Fn(usize) -> Option<V>) -> Vec<Option<V>> {
     keys.iter().enumerate().map(|(i, &key)| if column.is_valid(i) { value(key) } else { None }).collect()
 }
