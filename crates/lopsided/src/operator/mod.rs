@@ -35,7 +35,7 @@
 //!
 //! | [`Access`] | a product with all of G | its entries | solvers then |
 //! | --- | --- | --- | --- |
-//! | `Products` | cheap | dear: a product each | multiply narrow blocks of vectors |
+//! | `Products` | cheap | dearer than products | multiply narrow blocks of vectors |
 //! | `Entries` | costs every entry | evaluated when asked for | multiply wide blocks: an evaluation serves all |
 //! | `Stored` | a pass over memory | read | multiply a few vectors for the price of one |
 //! | `Blocks` | out of reach | evaluated when asked for | sample: Nyström and nothing else |
