@@ -102,7 +102,8 @@ impl<T: Scalar> Svd<T> {
     /// use lopsided::solvers::svd::{Exact, Svd, SvdSolver};
     /// use lopsided::{Mat, Run};
     ///
-    /// let (g, other) = (DenseOperator::Owned(Mat::<f64>::identity(4, 4)), DenseOperator::Owned(Mat::<f64>::zeros(4, 4)));
+    /// let g = DenseOperator::Owned(Mat::<f64>::identity(4, 4));
+    /// let other = DenseOperator::Owned(Mat::<f64>::zeros(4, 4));
     /// let svd: Svd<f64> = Exact { tol: 1e-10 }.solve(&g, 1, &Run::default())?;
     /// assert!(svd.residuals(&g)?[0] < 1e-12);
     /// assert!((svd.residuals(&other)?[0] - 1.0).abs() < 1e-12); // ‖0·v − 1·u‖
