@@ -5,7 +5,7 @@
 //! | [`Uniform`] | the same for all | nothing | by default, also where only blocks of G are in reach |
 //! | [`Norms`] | squared norm of its row of G | 8 products | few rows carry most of G |
 //! | [`Leverage`] | ridge leverage score | n·m² operations, n·m entries | positive kernels, with theory behind it |
-//! | [`PivotedCholesky`] | what is left of its diagonal entry | n·m² operations, n·m entries | positive kernels, first to try |
+//! | [`PivotedCholesky`] | what is left of its diagonal entry | likewise | positive kernels, first to try |
 //! | [`KernelKMeans`] | squared distance to the nearest so far | a column per landmark | clusters in feature space |
 //! | [`KMeansCenters`] | centres of clusters | n·m·width a round | landmarks need not be samples |
 //! | [`GaussianSketch`] | none: combinations of all samples | n²·m operations | kernel machines, for comparison |
