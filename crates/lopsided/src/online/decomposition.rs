@@ -66,10 +66,10 @@ pub fn product_svd(gram_x: MatRef<'_, f64>, c: MatRef<'_, f64>, gram_y: MatRef<'
 
 /// The compact eigendecomposition of X·C·Xᵀ for symmetric C, the second part of \[KMU\] Lemma 4.1.
 ///
+/// With U·Λ·Uᵀ the eigendecomposition of √(XᵀX)·C·√(XᵀX), `vectors` is C·√(XᵀX)·U·Λ⁻¹.
+///
 /// # Errors
 /// [`Error::Shape`] when the sizes do not fit, [`Error::NotFinite`] for entries that are not finite.
-///
-/// With U·Λ·Uᵀ the eigendecomposition of √(XᵀX)·C·√(XᵀX), `vectors` is C·√(XᵀX)·U·Λ⁻¹.
 ///
 /// ```
 /// use lopsided::Mat;

@@ -111,10 +111,10 @@ impl LearnerSpec {
 
     /// The learner of a checkpoint, as it was.
     ///
+    /// The copy predicts and learns as the original would, bit for bit.
+    ///
     /// # Errors
     /// [`Error::Archive`] for a file that is no checkpoint of an online learner.
-    ///
-    /// The copy predicts and learns as the original would, bit for bit.
     pub fn restore(archive: &Archive) -> Result<Box<dyn OnlineLearner>> {
         if archive.meta.get("estimator").and_then(serde_json::Value::as_str) != Some(super::ESTIMATOR) {
             return Err(archive.error("is not a checkpoint of an online learner"));

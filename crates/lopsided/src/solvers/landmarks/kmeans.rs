@@ -24,14 +24,14 @@ const WIDTH: usize = 16;
 /// indices fit, the rows of G are clustered by G·Ω with a Gaussian Ω of 16 columns, and the sample nearest to each centre is
 /// taken.
 ///
-/// # Cost
-/// n·m·width operations a round, as matrix products: there are far more clusters than [`crate::KMeans`] is made for, and one
-/// start suffices.
-///
 /// 1. k-means++: centres drawn one after another, far from those before.
 /// 2. At most ten rounds: distances as one matrix product for 1024 points at a time, then the means of the clusters. A
 ///    cluster without points keeps its centre.
 /// 3. The centres as points, or the sample nearest to each.
+///
+/// # Cost
+/// n·m·width operations a round, as matrix products: there are far more clusters than [`crate::KMeans`] is made for, and one
+/// start suffices.
 ///
 /// ```
 /// use lopsided::operator::DenseOperator;

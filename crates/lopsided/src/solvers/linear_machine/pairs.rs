@@ -23,11 +23,11 @@ impl LinearSvm {
     /// A machine for every pair of classes, or for every class against the rest, in parallel: what [`Classes::learn`] does with
     /// a kernel matrix.
     ///
-    /// # Errors
-    /// Those of [`LinearSvm::solve`].
-    ///
     /// With `probability` every machine is learned five more times, each time without a fifth of its samples, for a
     /// sigmoid that has seen only values of samples that its machine had not.
+    ///
+    /// # Errors
+    /// Those of [`LinearSvm::solve`].
     ///
     /// ```
     /// use lopsided::solvers::linear_machine::LinearSvm;

@@ -270,10 +270,6 @@ pub struct CoupledSolution {
 impl CoupledSystem {
     /// Solves for all columns of `targets` at once.
     ///
-    /// # Errors
-    /// [`Error::Param`], [`Error::Shape`] and [`Error::NotFinite`] for what cannot be used, [`Error::Singular`] with
-    /// [`OnSingular::Error`], [`Error::Interrupted`].
-    ///
     /// With [`Route::Auto`]:
     ///
     /// 1. From 500 samples on, Krylov spaces of the targets, of so few dimensions that failing costs less than what
@@ -282,6 +278,10 @@ impl CoupledSystem {
     ///    decomposition.
     /// 3. Beyond, MINRES for as many iterations as cost less than factors, then factors if they fit the memory.
     /// 4. Whatever was found is measured by products of its own, and the biases follow from the means.
+    ///
+    /// # Errors
+    /// [`Error::Param`], [`Error::Shape`] and [`Error::NotFinite`] for what cannot be used, [`Error::Singular`] with
+    /// [`OnSingular::Error`], [`Error::Interrupted`].
     pub fn solve(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>, run: &Run) -> Result<CoupledSolution> {
         self.solve_within(k, targets, run, &Limits::USUAL)
     }

@@ -17,11 +17,11 @@ const STREAM: u64 = 74;
 /// The largest singular value of K_c, from below, by Lanczos bidiagonalisation with full orthogonalisation: 1/σ₁ is the penalty
 /// up to which the coupled system is definite.
 ///
-/// # Errors
-/// Those of the products, [`crate::Error::Interrupted`].
-///
 /// 1. A random vector; v and u by turns from K_cᵀ·u and K_c·v, each orthogonalised against all before it.
 /// 2. σ₁ of the small bidiagonal matrix after each step; a change below 1e-6 ends it, as do 60 steps.
+///
+/// # Errors
+/// Those of the products, [`crate::Error::Interrupted`].
 ///
 /// ```
 /// use lopsided::operator::DenseOperator;

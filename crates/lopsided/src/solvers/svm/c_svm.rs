@@ -56,10 +56,10 @@ impl CSvm {
 
     /// The same from coefficients near the solution, such as those of another penalty times the quotient of the two.
     ///
+    /// Coefficients outside the bounds are moved to them first.
+    ///
     /// # Errors
     /// Those of [`CSvm::solve`]; [`crate::Error::Shape`] for another number of coefficients.
-    ///
-    /// Coefficients outside the bounds are moved to them first.
     pub fn solve_from(
         &self,
         rows: &RowCache<'_>,

@@ -147,10 +147,10 @@ pub struct Learned {
 impl Classes<'_> {
     /// All machines, in parallel.
     ///
+    /// With `probability` each machine is learned five more times on four fifths of its samples, for [`Sigmoid::fit`].
+    ///
     /// # Errors
     /// Those of [`Machine::solve`].
-    ///
-    /// With `probability` each machine is learned five more times on four fifths of its samples, for [`Sigmoid::fit`].
     pub fn learn(
         &self,
         machine: &Machine,
