@@ -1,8 +1,22 @@
 //! What a learner keeps to compare itself with its theorem.
+//!
+//! Regret bounds are functions of a few sums over the trials, so these are all that is kept. The bounds of both
+//! families are below.
 
 use super::budget::BudgetCost;
 
 /// Counts and sums over the trials so far.
+///
+/// ```
+/// use lopsided::online::{Instance, LearnerSpec};
+///
+/// let mut learner = LearnerSpec::new("gd-trace").build()?;
+/// learner.update(&Instance::pair(&[1.0], &[1.0]), 0.5)?;
+/// let account = learner.account();
+/// assert_eq!((account.trials, account.cumulative_loss), (1, 0.25)); // (0 − 0.5)²
+/// assert_eq!((account.energy, account.stored), (1.0, 2)); // slope −1, one sample on each side
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Account {
     /// Trials seen.

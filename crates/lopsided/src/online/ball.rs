@@ -1,6 +1,20 @@
 //! Sets of matrices that are given by their singular values or eigenvalues, and projections onto them.
+//!
+//! All of them depend on a matrix through its spectrum alone. That is what makes the learners kernelisable (\[KMU\]
+//! Section 4), and what turns the projection of a matrix into the projection of a short list of numbers.
 
 /// A rotationally invariant set of matrices; projecting a matrix projects its spectrum.
+///
+/// ```
+/// use lopsided::online::Ball;
+///
+/// let mut trace = [3.0, 1.0, 0.5];
+/// Ball::Trace(2.0).project(&mut trace);
+/// assert_eq!(trace, [2.0, 0.0, 0.0]); // soft threshold at 1
+/// let mut spectral = [3.0, 1.0, 0.5];
+/// Ball::Spectral(2.0).project(&mut spectral);
+/// assert_eq!(spectral, [2.0, 1.0, 0.5]); // clipped
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ball {
@@ -12,7 +26,7 @@ pub enum Ball {
     Frobenius(f64),
     /// Symmetric, no eigenvalue below 0, Σλ_i ≤ B.
     Positive(f64),
-    /// Symmetric, eigenvalues between 0 and B/k, Σλ_i = B (k, B): scaled density matrices, capped for k > 1.
+    /// Symmetric, eigenvalues between 0 and B/k, Σλ_i = B, given as (B, k): scaled density matrices, capped for k > 1.
     Capped(f64, usize),
 }
 
@@ -54,6 +68,18 @@ impl Ball {
     }
 
     /// The least value of ⟨G, W⟩ over the set, for G with this spectrum: what bounds how far a solution is from the best.
+    ///
+    /// The minimum is reached by a matrix with the singular vectors of G: B times the first pair for the trace norm, B
+    /// on all of them for the spectral norm, −B·G/‖G‖_F for the Frobenius norm, B/k on the k lowest eigenvectors for
+    /// capped density matrices.
+    ///
+    /// ```
+    /// use lopsided::online::Ball;
+    ///
+    /// assert_eq!(Ball::Trace(2.0).least_product(&[3.0, 1.0]), -6.0);
+    /// assert_eq!(Ball::Spectral(2.0).least_product(&[3.0, 1.0]), -8.0);
+    /// assert_eq!(Ball::Capped(1.0, 1).least_product(&[3.0, -1.0]), -1.0);
+    /// ```
     pub fn least_product(self, spectrum: &[f64]) -> f64 {
         let size = |v: &f64| v.abs();
         match self {
@@ -71,6 +97,8 @@ impl Ball {
 }
 
 /// σ ↦ sign(σ)·(|σ| − τ)₊ with the least τ ≥ 0 for which the sum of sizes is at most `total`.
+///
+/// With the sizes descending, τ_k = (σ_1 + … + σ_k − B)/k; the largest k for which τ_k < σ_k gives τ.
 fn soft_threshold(spectrum: &mut [f64], total: f64) {
     let mut sizes: Vec<f64> = spectrum.iter().map(|v| v.abs()).collect();
     if sizes.iter().sum::<f64>() <= total {

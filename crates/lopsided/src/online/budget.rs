@@ -1,4 +1,8 @@
 //! A bound on the stored samples.
+//!
+//! A stream has no end, and without a bound neither has the memory of a learner that stores samples. What the bound
+//! costs is measured: the sum of all changes it made to the matrix, in the Frobenius norm, is part of the
+//! [`super::Account`].
 
 use crate::base::error::{Error, Result};
 use std::str::FromStr;
@@ -8,6 +12,20 @@ use std::str::FromStr;
 /// With W = Φ·C·Ψᵀ, and c_i the row of C that belongs to the sample, [`Removal::Drop`] sets c_i to 0 and changes W by
 /// √k(x_i, x_i)·‖c_i‖; [`Removal::Merge`] replaces φ(x_i) by its projection onto the other samples, the nearest matrix that
 /// can do without it, and changes W by the distance of φ(x_i) from their span instead of its length.
+///
+/// ```
+/// use lopsided::online::{Budget, Instance, LearnerSpec, Removal, StepSize};
+///
+/// let budget = Budget { size: 2, removal: Removal::Merge };
+/// let mut learner = LearnerSpec::new("gd-frobenius").with_step(StepSize::Fixed(0.1)).with_budget(budget).build()?;
+/// for t in 0..4 {
+///     let unit: Vec<f64> = (0..4).map(|i| if i == t { 1.0 } else { 0.0 }).collect();
+///     learner.update(&Instance::pair(&unit, &[1.0]), 1.0)?;
+/// }
+/// assert_eq!(learner.account().stored, 3); // two of four on the left, the only one on the right
+/// assert_eq!(learner.account().budget.removed, 2);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Budget {
     /// Most stored samples, at least 1.

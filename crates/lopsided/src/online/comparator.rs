@@ -1,4 +1,8 @@
 //! The best fixed matrix in hindsight.
+//!
+//! Regret compares a learner with one matrix for all trials. By the representer theorem (\[KMU\] Theorems 3.1 and 3.2)
+//! that matrix lies in the span of the instances, so everything happens in coordinates of two orthonormal bases, and no
+//! feature is computed.
 
 use super::ball::Ball;
 use super::frame::Frame;
@@ -52,6 +56,18 @@ impl Default for Hindsight {
 ///
 /// # Errors
 /// As for the learner; [`crate::Error::Interrupted`] when cancelled.
+///
+/// ```
+/// use lopsided::Run;
+/// use lopsided::online::{Hindsight, Instance, LearnerSpec, Trial, best_in_hindsight};
+///
+/// let unit = |first: bool| Instance::symmetric(if first { &[1.0, 0.0] } else { &[0.0, 1.0] });
+/// let trials: Vec<Trial> = (0..4).map(|t| Trial { instance: unit(t != 2), label: 0.0 }).collect();
+/// let spec = LearnerSpec::new("eg-plus"); // the gain game: one component, the first axis three times
+/// let best = best_in_hindsight(&spec, &trials, &[4], &Hindsight::default(), &Run::default())?;
+/// assert!((best[0].loss + 3.0).abs() < 1e-9 && best[0].gap == 0.0);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn best_in_hindsight(
     spec: &LearnerSpec,
     trials: &[Trial],
@@ -254,6 +270,8 @@ impl Part<'_> {
         }
     }
 
+    /// f(W) − f(W*) ≤ ⟨∇f(W), W − W*⟩ ≤ ⟨∇f(W), W⟩ − min over the set of ⟨∇f(W), ·⟩ for a convex f: a certificate that
+    /// costs one decomposition of the gradient.
     fn gap(&self, w: &Mat<f64>, gradient: &Mat<f64>) -> Result<f64> {
         let least = self.whole.ball.least_product(&self.spectrum(gradient)?);
         Ok((inner(gradient, w) - least).max(0.0))
@@ -265,6 +283,9 @@ fn inner(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
 }
 
 /// Value and slope of the loss from below, kinks rounded.
+///
+/// Absolute and hinge losses have kinks, at which gradients jump and accelerated steps would stall; a parabola of width
+/// 1e-3 takes their place.
 fn smoothed(loss: Loss, prediction: f64, label: f64) -> (f64, f64) {
     // |v| ≥ v²/(2μ) for |v| ≤ μ, |v| − μ/2 beyond.
     let kink = |v: f64| {

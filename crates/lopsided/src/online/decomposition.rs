@@ -1,4 +1,7 @@
 //! Decompositions of X·C·Yᵀ from the two kernel matrices alone.
+//!
+//! The lemma behind the learners, for matrices that are given as a whole. The learners themselves never call it: they
+//! update a factored form instead, which costs O(t·r + r³) a trial where this costs T³.
 
 use super::matrices::{eigen, product, svd};
 use crate::base::error::{Error, Result};
@@ -63,8 +66,22 @@ pub fn product_svd(gram_x: MatRef<'_, f64>, c: MatRef<'_, f64>, gram_y: MatRef<'
 
 /// The compact eigendecomposition of X·C·Xᵀ for symmetric C, the second part of \[KMU\] Lemma 4.1.
 ///
+/// With U·Λ·Uᵀ the eigendecomposition of √(XᵀX)·C·√(XᵀX), `vectors` is C·√(XᵀX)·U·Λ⁻¹.
+///
 /// # Errors
 /// [`Error::Shape`] when the sizes do not fit, [`Error::NotFinite`] for entries that are not finite.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::online::product_eigen;
+///
+/// // Orthonormal instances: the decomposition of X·C·Xᵀ is that of C.
+/// let c = Mat::from_fn(2, 2, |i, j| if i == j { [2.0, -1.0][i] } else { 0.0 });
+/// let found = product_eigen(Mat::<f64>::identity(2, 2).as_ref(), c.as_ref())?;
+/// assert!((found.values[0] - 2.0).abs() < 1e-12 && (found.values[1] + 1.0).abs() < 1e-12);
+/// assert!((found.vectors[(0, 0)].abs() - 1.0).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn product_eigen(gram: MatRef<'_, f64>, c: MatRef<'_, f64>) -> Result<ProductEigen> {
     check("C", c, (gram.nrows(), gram.nrows()))?;
     let root = root(gram)?;

@@ -1,4 +1,11 @@
 //! Exponentiated gradients: density matrices proportional to exp(H).
+//!
+//! A trial:
+//!
+//! 1. Coordinates of the instance in the eigenvectors of H, by kernel values.
+//! 2. Prediction k·Σ_a w_a·(Σ_i ω_i·x_ia² + ω_out·‖part outside the span‖²) with the eigenvalues ω of W.
+//! 3. H ← H − η·∂·M, in a basis that may have grown.
+//! 4. Eigendecomposition of the small H, and ω anew from its eigenvalues.
 
 use super::account::{Account, Outcome, gain_bound};
 use super::factored::SymmetricFactored;
@@ -42,6 +49,9 @@ struct SpectralWeights {
 
 impl SpectralWeights {
     /// Capped weights of descending exponents and `others` further ones that are 0.
+    ///
+    /// For c = 0, 1, … capped weights the others share what is left in proportion to exp(h); the first c for which none
+    /// of them exceeds the cap is the solution, since exponents descend.
     fn new(exponents: &[f64], others: usize, components: usize) -> Self {
         let cap = 1.0 / components as f64;
         let count = exponents.len();

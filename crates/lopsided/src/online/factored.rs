@@ -1,4 +1,8 @@
 //! W = (E·U)·S·(F·V)ᵀ: a matrix between two feature spaces, by samples of both.
+//!
+//! E and F are orthonormal bases of all that was stored, U and V turns to the directions that matter, S the small core.
+//! Adding an outer product appends at most one direction to each side; a decomposition of S gives the singular values
+//! of W, and dropping the ones that are 0 keeps r small.
 
 use super::frame::Look;
 use super::instance::Instance;

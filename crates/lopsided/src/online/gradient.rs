@@ -1,4 +1,7 @@
 //! Projected gradient descent between two feature spaces.
+//!
+//! A trial: look, predict, add −η·∂·M to the factors, project. While the steps so far cannot have left the ball, which
+//! their lengths tell, nothing is decomposed.
 
 use super::account::{Account, Outcome, gradient_bound};
 use super::ball::Ball;
@@ -51,6 +54,10 @@ impl GradientDescent {
         })
     }
 
+    /// 1. The budget, after which the norm must be found anew.
+    /// 2. Frobenius norm: the core is scaled, no decomposition.
+    /// 3. Trace and spectral norm: only where the bound on the norm has left the ball, an SVD of the core, whose values
+    ///    are projected.
     fn project(&mut self) -> Result<()> {
         if self.matrix.shrink()? {
             self.reach = f64::INFINITY;

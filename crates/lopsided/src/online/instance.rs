@@ -1,4 +1,7 @@
 //! What a learner sees in a trial.
+//!
+//! Vectors stand for features: what a learner calls φ(x) is known to it through the kernel of the left side, and ψ(z)
+//! through that of the right side.
 
 use crate::base::error::{Error, Result};
 use crate::data::samples::{Samples, SamplesRef};
@@ -36,6 +39,16 @@ impl Instance {
     ///
     /// # Errors
     /// [`Error::Shape`] when the counts differ or are 0, [`Error::NotFinite`] for NaN and infinity.
+    ///
+    /// ```
+    /// use lopsided::online::Instance;
+    /// use lopsided::{Mat, Samples};
+    ///
+    /// let rows = Samples::Dense(Mat::from_fn(2, 3, |i, j| if i == j { 1.0 } else { 0.0 }));
+    /// let projection = Instance::new(rows, None, vec![0.5, 0.5])?; // half a projection onto two axes
+    /// assert_eq!((projection.rank(), projection.is_symmetric(), projection.weights()), (2, true, &[0.5, 0.5][..]));
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn new(x: Samples<f64>, z: Option<Samples<f64>>, weights: Vec<f64>) -> Result<Self> {
         let count = x.count();
         let weights = if weights.is_empty() { vec![1.0; count] } else { weights };

@@ -1,9 +1,27 @@
 //! Losses of a prediction ŷ = tr(WᵀM) against a label y.
+//!
+//! | loss | value | slope ∂ | labels |
+//! | --- | --- | --- | --- |
+//! | `squared` | (ŷ − y)² | 2·(ŷ − y) | numbers |
+//! | `absolute` | \|ŷ − y\| | sign(ŷ − y) | numbers |
+//! | `logistic` | ln(1 + exp(−yŷ)) | −y/(1 + exp(yŷ)) | ±1 |
+//! | `hinge` | max(0, 1 − yŷ) | −y inside the margin, else 0 | ±1 |
+//! | `gain` | −ŷ | −1 | none |
 
 use crate::base::error::{Error, Result};
 use std::str::FromStr;
 
 /// The loss suffered in a trial.
+///
+/// ```
+/// use lopsided::online::Loss;
+///
+/// let hinge: Loss = "hinge".parse()?;
+/// assert_eq!((hinge.value(0.25, 1.0), hinge.slope(0.25, 1.0)), (0.75, -1.0));
+/// assert_eq!((hinge.value(2.0, 1.0), hinge.slope(2.0, 1.0)), (0.0, 0.0));
+/// assert!(hinge.check_label(0.5).is_err() && Loss::Squared.check_label(0.5).is_ok());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {

@@ -18,6 +18,26 @@
 //! assert!(last.last().unwrap()?.prediction > 0.9);
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! | learner | instances | update | W is in | regret, tuned |
+//! | --- | --- | --- | --- | --- |
+//! | `gd-trace` | pairs | additive, \[KMU\] Eq. (4.1) | Σσ ≤ B | B·G·√T |
+//! | `gd-spectral` | pairs | additive | σ₁ ≤ B | B·G·√(r·T) |
+//! | `gd-frobenius` | pairs | additive | ‖W‖_F ≤ B | B·G·√T |
+//! | `gd-symmetric` | symmetric | additive | λ ≥ 0, Σλ ≤ B | B·G·√(s·T) |
+//! | `meg` | symmetric | multiplicative, Eq. (4.3) | density matrices on n features | √(2·L*·ln n) + ln n |
+//! | `eg-plus` | symmetric | multiplicative on the span | density matrices | √(2·L*·ln r) + ln r + 1 |
+//! | `online-kpca` | symmetric | multiplicative, capped | λ ≤ 1/k | k times that with ln(r/k) |
+//! | `p-norm` | pairs | θ += y·M after a mistake | gradient of ½‖θ‖_p² | (p − 1)·X²B² + X·B·√((p − 1)·H) |
+//!
+//! Here B is the radius, G the largest slope of the loss, T the number of trials, r the rank, s the rank of an instance
+//! and L* what the best matrix leaves of the gain. For the multiplicative ones the bound is that of the gain game; for
+//! the perceptron mistakes are counted, X is the largest ‖M‖ and H the hinge loss of the comparator.
+//!
+//! **How the parts work together.** An [`Instance`] names vectors, a [`Trial`] adds a label. A learner *looks* at the
+//! vectors through kernel values with the samples it has stored, predicts, and, if the loss has a slope, takes them
+//! into its bases and changes the small core. A [`Budget`] bounds how many samples are stored. The [`Account`] of a
+//! learner and a [`History`] of accounts are all that regret needs afterwards.
 
 mod account;
 mod ball;
@@ -59,11 +79,31 @@ use crate::data::archive::Archive;
 const ESTIMATOR: &str = "online-learner";
 
 /// Learns a matrix from one trial after the other.
+///
+/// ```
+/// use lopsided::online::{Instance, LearnerSpec, StepSize};
+///
+/// let mut learner = LearnerSpec::new("gd-frobenius").with_step(StepSize::Fixed(0.25)).build()?;
+/// let pair = Instance::pair(&[1.0, 0.0], &[0.0, 1.0]);
+/// assert_eq!(learner.update(&pair, 1.0)?.loss, 1.0); // W = 0 predicts 0
+/// assert!((learner.predict(&pair)? - 0.5).abs() < 1e-12); // W ← W − 0.25·(−2)·M
+/// // A checkpoint holds everything: the copy goes on as the original would.
+/// let copy = LearnerSpec::restore(&learner.checkpoint())?;
+/// assert_eq!((copy.predict(&pair)?, copy.account().trials), (learner.predict(&pair)?, 1));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub trait OnlineLearner: Send {
     /// tr(WᵀM) for the current W.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for vectors of another width or the wrong kind of instance, [`Error::NotFinite`].
     fn predict(&self, instance: &Instance) -> Result<f64>;
 
     /// Predicts, hears the label, learns, and says what it predicted and lost.
+    ///
+    /// # Errors
+    /// Those of [`OnlineLearner::predict`]; [`Error::Param`] for a label that the loss has no use for, an instance that
+    /// is larger than the theory allows, and a kernel that turns out not to be positive semidefinite.
     fn update(&mut self, instance: &Instance, label: f64) -> Result<Outcome>;
 
     /// Everything needed to go on elsewhere, bit for bit.
@@ -106,6 +146,13 @@ pub struct LearnerEntry {
 const RADIUS: Setting = Setting::new("radius", "largest norm of the matrix that is learned", "a number above 0", "1");
 
 /// All learners. The order is the order of every listing.
+///
+/// ```
+/// use lopsided::online::learners;
+///
+/// let pairs: Vec<&str> = learners().iter().filter(|entry| !entry.symmetric).map(|entry| entry.name).collect();
+/// assert_eq!(pairs, ["gd-trace", "gd-spectral", "gd-frobenius", "p-norm"]);
+/// ```
 pub fn learners() -> Vec<LearnerEntry> {
     gradient::entries()
         .into_iter()

@@ -1,4 +1,7 @@
 //! The matrix p-norm perceptron.
+//!
+//! Mistakes are added up in θ; W follows from it by a power of the singular values, so that large powers favour
+//! matrices of low rank.
 
 use super::account::{Account, Outcome};
 use super::factored::{Factored, Looks};
@@ -48,6 +51,9 @@ impl PNormPerceptron {
     }
 
     /// The core of W, relative to the largest singular value so that no power overflows.
+    ///
+    /// With s_i = σ_i/σ_1: W's values are σ_1·s_i^(p−1)/‖s‖_p^(p−2), the formula above divided by powers of σ_1 that
+    /// cancel.
     fn link(&mut self) {
         let rank = self.theta.core.nrows();
         let top = (0..rank).map(|i| self.theta.core[(i, i)]).fold(0.0, f64::max);

@@ -1,4 +1,7 @@
 //! Regret over the trials: what was lost, what the best fixed matrix would have lost, and what the theorem allows.
+//!
+//! A long stream need not be kept twice: a [`History`] notes the account of few trials while learning goes on, and the
+//! comparator is computed for those trials only.
 
 use super::OnlineLearner;
 use super::account::Account;
@@ -28,6 +31,25 @@ pub struct RegretPoint {
 }
 
 /// Accounts of a few trials: 1, 2, 3, 4, 6, 8, 12, … and the last, so that a long stream has a short history.
+///
+/// ```
+/// use lopsided::Run;
+/// use lopsided::online::{History, Instance, LearnerSpec, StepSize, Trial};
+///
+/// let spec = LearnerSpec::new("eg-plus").with_step(StepSize::Fixed(0.5));
+/// let (mut learner, mut history) = (spec.build()?, History::default());
+/// let axis = |t: usize| Instance::symmetric(if t % 3 == 0 { &[0.0, 1.0] } else { &[1.0, 0.0] });
+/// let trials: Vec<Trial> = (0..12).map(|t| Trial { instance: axis(t), label: 0.0 }).collect();
+/// for trial in &trials {
+///     learner.update(&trial.instance, trial.label)?;
+///     history.note(learner.account());
+/// }
+/// let points = history.regret(&*learner, &spec, &trials, &Run::default())?;
+/// let last = points[points.len() - 1];
+/// assert_eq!((last.trials, last.comparator_loss.round()), (12, -8.0)); // eight of twelve lie on the first axis
+/// assert!(last.bound.is_some_and(|bound| last.regret <= bound)); // what the theorem promises
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct History(Vec<Account>);
 

@@ -1,4 +1,7 @@
 //! A learner by name, with everything it is made from.
+//!
+//! One type for the command line, Python, checkpoints and tests: a name, kernels for both sides, a loss, step sizes,
+//! and the settings that the learner itself takes.
 
 use super::ball::Ball;
 use super::budget::Budget;
@@ -113,6 +116,8 @@ impl LearnerSpec {
 
     /// The learner of a checkpoint, as it was.
     ///
+    /// The copy predicts and learns as the original would, bit for bit.
+    ///
     /// # Errors
     /// [`Error::Archive`] for a file that is no checkpoint of an online learner.
     pub fn restore(archive: &Archive) -> Result<Box<dyn OnlineLearner>> {
@@ -141,6 +146,17 @@ impl LearnerSpec {
     }
 
     /// The set the learner, and its comparator, chooses from.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a radius that is not above 0 or a number of components that is not at least 1.
+    ///
+    /// ```
+    /// use lopsided::online::{Ball, LearnerSpec};
+    ///
+    /// assert_eq!(LearnerSpec::new("gd-spectral").with("radius", 3.0).ball()?, Ball::Spectral(3.0));
+    /// assert_eq!(LearnerSpec::new("online-kpca").with("components", 2).ball()?, Ball::Capped(2.0, 2));
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn ball(&self) -> Result<Ball> {
         let radius = self.params.positive("radius", Some(1.0))?;
         Ok(match self.name.as_str() {

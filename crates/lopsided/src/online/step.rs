@@ -1,8 +1,24 @@
 //! How far a learner moves in a trial.
+//!
+//! | rule | η in trial t | regret is bounded |
+//! | --- | --- | --- |
+//! | [`StepSize::Fixed`] | η | yes |
+//! | [`StepSize::Decreasing`] | η/√t | for gradient descent only, but without knowing T |
+//! | [`StepSize::Tuned`] | the best constant for T trials | yes, and the bound is the least one |
 
 use crate::base::error::{Error, Result};
 
 /// The step size η of a trial.
+///
+/// ```
+/// use lopsided::online::{StepSize, Tuning};
+///
+/// assert_eq!(StepSize::named("fixed", Some(0.5), None)?, StepSize::Fixed(0.5));
+/// let tuning = Tuning { trials: 100, ..Tuning::default() };
+/// assert_eq!(StepSize::named("tuned", None, Some(tuning))?, StepSize::Tuned(tuning));
+/// assert!(StepSize::named("tuned", Some(0.5), None).is_err()); // tuned for how many trials?
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepSize {

@@ -1,4 +1,16 @@
 //! One side of a factored matrix: a frame and a turn inside it.
+//!
+//! The frame spans everything that is stored, the turn picks the directions in which the matrix is not 0. Removing a
+//! sample under a budget goes like this:
+//!
+//! 1. The sample whose loss changes W least: its row of coefficients times how far φ(x_i) is from the others (merge),
+//!    or times its length (drop).
+//! 2. The row of P that belongs to it is orthogonal to all other samples, since P·Pᵀ is the inverse of their kernel
+//!    matrix.
+//! 3. A reflection turns that row onto the last axis of the frame; the last basis vector is then reached by this sample
+//!    alone.
+//! 4. Sample and vector are forgotten, and what is left of the directions is made orthonormal again.
+//! 5. After as many removals as the budget has samples the frame is made anew, against the rounding of all these turns.
 
 use super::budget::{Budget, BudgetCost, Removal};
 use super::frame::{Frame, Look};

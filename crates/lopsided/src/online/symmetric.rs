@@ -1,4 +1,7 @@
 //! Projected gradient descent on one feature space.
+//!
+//! The same additive step as between two spaces, on symmetric matrices: eigenvalues in place of singular values, and
+//! the projection also cuts those below 0.
 
 use super::account::{Account, Outcome, gradient_bound};
 use super::ball::Ball;

@@ -1,3 +1,5 @@
+//! The bridge to faer's own matrix-free solvers.
+
 use super::Operator;
 use crate::base::scalar::Scalar;
 use faer::dyn_stack::{MemStack, StackReq};
@@ -7,6 +9,18 @@ use faer::{MatMut, MatRef, Par};
 /// An [`Operator`] for faer's matrix-free solvers, to check and measure against.
 ///
 /// Those solvers know no errors, so a product that fails panics.
+///
+/// # Panics
+/// In every product that ends with an error, as a cancelled one does.
+///
+/// ```
+/// use faer::matrix_free::LinOp;
+/// use lopsided::Mat;
+/// use lopsided::operator::{BiLinear, DenseOperator};
+///
+/// let g = DenseOperator::Owned(Mat::<f64>::identity(3, 3));
+/// assert_eq!(BiLinear::<f64>(&g).nrows(), 3);
+/// ```
 pub struct BiLinear<'a, T>(pub &'a dyn Operator<T>);
 
 impl<T> std::fmt::Debug for BiLinear<'_, T> {

@@ -1,3 +1,14 @@
+//! From a kernel and two sample sets to an operator.
+//!
+//! 1. [`KernelMatrix::plan`]: kernels of graphs and precomputed ones have a way of their own; for all others the costs
+//!    of the kinds are compared, and what does not fit the memory is an error before anything is allocated.
+//! 2. [`KernelMatrix::build`]: the samples are made ready, and where a kernel is normalised the sums of the rows are
+//!    taken, in one pass over G, or from a sample of the columns where such a pass is out of reach.
+//! 3. The result is wrapped so that products, entries and kernel values are counted.
+//!
+//! Row sums deserve their place here because new columns must be divided by the sums of the *training* columns:
+//! [`Built`] hands them out, and a later [`KernelMatrix`] takes them back in its `normalizer`.
+
 use super::counted::Counted;
 use super::plan::{Costs, SAMPLED_COLUMNS, Uses};
 use super::symmetric::{Symmetric, is_symmetric};
@@ -13,6 +24,26 @@ use crate::data::samples::SamplesRef;
 use crate::kernel::{Kernel, Normalization, Separable};
 
 /// A kernel, two sample sets and how G may be multiplied: everything an operator is built from.
+///
+/// [`KernelMatrix::new`] fills in everything but the kernel and the samples; the other fields are set by struct update.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::operator::{KernelMatrix, OperatorChoice, OperatorKind};
+/// use lopsided::{Mat, Samples};
+///
+/// let x = Samples::Dense(Mat::from_fn(6, 2, |i, j| (i * (j + 1)) as f64));
+/// let kernel = KernelSpec::new("rbf").with("gamma", 0.5).build::<f64>()?;
+/// let automatic = KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref());
+/// let streamed = KernelMatrix { choice: OperatorChoice::Tiles, ..automatic };
+/// assert_eq!((streamed.size(), streamed.plan()?.kind), ((6, 6), OperatorKind::Tiles));
+/// let built = streamed.build()?;
+/// let mut corner = Mat::zeros(1, 2);
+/// built.operator.block(&[0], &[0, 1], corner.as_mut())?;
+/// assert!((corner[(0, 0)] - 1.0_f64).abs() < 1e-12); // exp(-0.5 * 0)
+/// assert!((corner[(0, 1)] - (-2.5_f64).exp()).abs() < 1e-12); // |(0, 0) - (1, 2)|² = 5
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct KernelMatrix<'a, T: Scalar> {
     /// The kernel.
@@ -45,6 +76,9 @@ pub struct KernelMatrix<'a, T: Scalar> {
 }
 
 /// An operator with the account of how it was built.
+///
+/// Whoever evaluates the same kernel for other columns later keeps `normalizer` (and `sampled_cols`): a row must be
+/// divided by the sum it had in training, not by the sum over the new columns.
 pub struct Built<'a, T: Scalar> {
     /// The operator.
     pub operator: Box<dyn Operator<T> + Send + 'a>,
@@ -86,6 +120,10 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
     }
 
     /// What would be built, without building it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for samples of different widths, [`Error::Memory`] where the wanted kind does not fit,
+    /// [`Error::Param`] for a sparse form that the kernel or the samples do not have.
     pub fn plan(&self) -> Result<OperatorPlan> {
         if let Some(graph) = self.kernel.graph() {
             let (kind, bytes) = (OperatorKind::Sparse, 2 * self.x.bytes() as u64);
@@ -111,12 +149,17 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
     }
 
     /// Builds the operator of the plan.
+    ///
+    /// # Errors
+    /// Those of [`KernelMatrix::plan`]; [`Error::Param`] where a row that is to be divided by its sum has the sum 0;
+    /// [`Error::Interrupted`].
     pub fn build(self) -> Result<Built<'a, T>> {
         let watch = self.watch.clone();
         let built = self.uncounted()?;
         Ok(Built { operator: Box::new(Counted { inner: built.operator, watch }), ..built })
     }
 
+    /// The operator without counters: a graph's kernel first, then by the kind of the plan.
     fn uncounted(self) -> Result<Built<'a, T>> {
         let plan = self.plan()?;
         if let Some(graph) = self.kernel.graph() {
@@ -188,6 +231,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         Ok(Built { sampled_cols: sampled, ..built })
     }
 
+    /// Columns that stand for all of them, the same for the same seed.
     fn column_sample(&self) -> Vec<usize> {
         let m = self.z.count();
         random::subset(m, SAMPLED_COLUMNS.min(m), &mut random::generator(self.seed, 31))
@@ -225,12 +269,15 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         Ok(exact(Box::new(Scaled::new(Box::new(half), scale)), plan, Some(log_sums)))
     }
 
+    /// Tiles; known row sums are handed over for softmax kernels only, as [`Normalization::RowSum`] scales afterwards.
     fn streamed(&self) -> Result<KernelOperator<'a, T>> {
         let softmax = self.kernel.normalization() == Normalization::Softmax;
         let log_sums = if softmax { self.normalizer.clone() } else { None };
         KernelOperator::new(self.kernel, self.x, self.z, log_sums, &self.watch)
     }
 
+    /// Rows divided by their sums where the kernel asks for it, with the sums of an earlier operator where there are
+    /// any.
     fn normalized(
         self,
         operator: Box<dyn Operator<T> + Send + 'a>,

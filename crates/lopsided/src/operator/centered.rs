@@ -1,3 +1,9 @@
+//! Centring in feature space by three sets of means.
+//!
+//! Subtracting the mean of φ over the rows and of ψ over the columns changes G by a matrix of rank two, so that a
+//! centred product costs a plain one and (n + m)·r operations. New samples are centred by the *training* means, never
+//! by their own.
+
 use super::{Access, Operator, col_sums, row_sums};
 use crate::base::error::Result;
 use crate::base::linalg;
@@ -7,6 +13,16 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 /// Row means, column means and the overall mean of G.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::operator::{DenseOperator, Means};
+///
+/// let g = Mat::from_fn(2, 2, |i, j| (2 * i + j) as f64); // [0 1; 2 3]
+/// let means = Means::<f64>::of(&DenseOperator::Borrowed(g.as_ref()))?;
+/// assert_eq!((means.rows, means.cols, means.all), (vec![0.5, 2.5], vec![1.0, 2.0], 1.5));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Means<T> {
     /// Mean of each row of G.
@@ -37,6 +53,9 @@ impl<T: Scalar> Means<T> {
     }
 
     /// Largest singular value that rounding alone can leave after the means are subtracted.
+    ///
+    /// A matrix that is constant but for rounding has no direction left after centring; triplets up to this value are
+    /// not there.
     pub fn rounding(&self) -> f64 {
         let largest = self.rows.iter().chain(&self.cols).fold(0.0, |a: f64, m| a.max(m.as_f64().abs()));
         8.0 * T::eps() * largest * ((self.rows.len() * self.cols.len()) as f64).sqrt()
@@ -47,6 +66,19 @@ impl<T: Scalar> Means<T> {
 ///
 /// Entry (i, j) is G\[i, j\] − rows\[i\] − cols\[j\] + all. With the means of a training G and new rows or columns this
 /// centres new samples by the training means.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::operator::{Centered, DenseOperator, Means, Operator};
+///
+/// // A sum of a term of the row and a term of the column is nothing but means.
+/// let g = DenseOperator::Owned(Mat::from_fn(2, 2, |i, j| (2 * i + j) as f64));
+/// let centered = Centered::<f64>::new(&g, Means::of(&g)?);
+/// let mut entries = Mat::zeros(2, 2);
+/// centered.block(&[0, 1], &[0, 1], entries.as_mut())?;
+/// assert_eq!(entries.norm_max(), 0.0);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct Centered<'a, T> {
     inner: &'a dyn Operator<T>,
     means: Means<T>,
@@ -54,6 +86,9 @@ pub struct Centered<'a, T> {
 
 impl<'a, T: Scalar> Centered<'a, T> {
     /// Wraps an operator; lengths of the means must fit it.
+    ///
+    /// # Panics
+    /// If the means are not one per row and one per column.
     pub fn new(inner: &'a dyn Operator<T>, means: Means<T>) -> Self {
         assert_eq!((means.rows.len(), means.cols.len()), (inner.nrows(), inner.ncols()), "lengths of means");
         Centered { inner, means }

@@ -1,3 +1,5 @@
+//! Counting: how much work was asked of an operator, in numbers that do not depend on the machine.
+
 use super::{Access, Operator};
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;

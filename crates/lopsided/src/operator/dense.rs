@@ -1,3 +1,8 @@
+//! G in memory.
+//!
+//! Products with a few vectors are limited by how fast G is read, so they have a routine of their own that reads it
+//! once and does not rearrange it; wider ones are matrix products.
+
 use super::{Access, Operator};
 use crate::base::error::Result;
 use crate::base::linalg;
@@ -9,6 +14,20 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 /// G in memory: given, or evaluated once.
+///
+/// # Cost
+/// n·m numbers of memory where it is owned, none where it is borrowed; n·m·r operations for a product with r vectors.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::operator::{DenseOperator, Operator};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(2, 3, |i, j| (10 * i + j) as f64));
+/// let mut block = Mat::zeros(1, 2);
+/// g.block(&[1], &[2, 0], block.as_mut())?;
+/// assert_eq!((block[(0, 0)], block[(0, 1)]), (12.0, 10.0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub enum DenseOperator<'a, T> {
     /// Kept here.
     Owned(Mat<T>),

@@ -1,3 +1,9 @@
+//! Kernels of a graph's nodes as operators: a series that is summed in every product, or its sum, stored sparse.
+//!
+//! A series is multiplied without being formed, which suits solvers that take few products. A solver that reads most
+//! entries, or takes as many products as there are nodes, is better off with the sum in memory: it is then evaluated
+//! once, some rows at a time, and kept where it turns out to be sparse enough.
+
 use super::{Katz, Operator, PageRank, ShortestPaths, SparseOperator};
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;

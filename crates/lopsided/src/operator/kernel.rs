@@ -1,3 +1,16 @@
+//! G by tiles: what no memory can hold is evaluated again in every product.
+//!
+//! One product, tile by tile of 256×256 entries:
+//!
+//! 1. Scalar products of 256 row samples with 256 column samples, a small matrix product.
+//! 2. The kernel's function of each of them, in place and vectorised. Where it is the exponential of a squared distance
+//!    of dense samples, these are prepared beforehand, so that step 1 already gives the exponents.
+//! 3. For softmax rows the logarithm of the row's sum is subtracted from the exponents, which therefore never overflow.
+//! 4. The tile times its part of V, added to its part of the result.
+//!
+//! A thread owns the rows of the result that it adds to, and goes through the tiles of its rows in order: the sum of an
+//! entry has one order, whatever the number of threads.
+
 use super::{Access, Operator, rounded};
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
@@ -21,6 +34,25 @@ const PART: usize = 4096;
 ///
 /// A tile is a matrix product of sample coordinates, the kernel's function in place, and a matrix product with V.
 /// Tiles are spread over threads by rows for G·V and by columns for Gᵀ·U, so that no sum crosses threads.
+///
+/// # Cost
+/// n·m·(width + r) operations for a product with r vectors; the kernel's function n·m times.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::operator::{KernelOperator, Operator};
+/// use lopsided::{Mat, Samples, Watch};
+///
+/// let x = Samples::Dense(Mat::from_fn(4, 1, |i, _| i as f64));
+/// let kernel = KernelSpec::new("rbf").with("gamma", 1.0).build::<f64>()?;
+/// let g = KernelOperator::new(&*kernel, x.as_ref(), x.as_ref(), None, &Watch::default())?;
+/// let stored = g.to_dense()?;
+/// assert!((stored[(0, 0)] - 1.0).abs() < 1e-12 && (stored[(3, 1)] - (-4.0_f64).exp()).abs() < 1e-12);
+/// let mut sums = Mat::zeros(4, 1);
+/// g.apply(Mat::from_fn(4, 1, |_, _| 1.0).as_ref(), sums.as_mut())?;
+/// assert!((sums[(2, 0)] - stored.row(2).iter().sum::<f64>()).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct KernelOperator<'a, T: Scalar> {
     kernel: &'a dyn Kernel<T>,
     x: SamplesRef<'a, T>,
@@ -39,6 +71,9 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
     /// The kernel's values between X and Z before any [`Normalization::RowSum`]; softmax rows are normalised exactly.
     ///
     /// `log_sums` are those of an earlier operator, for columns that were not part of it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for samples of different widths, [`Error::Interrupted`] during the pass that sums softmax rows.
     pub fn new(
         kernel: &'a dyn Kernel<T>,
         x: SamplesRef<'a, T>,
@@ -59,6 +94,8 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
     }
 
     /// The same operator for solvers that must do with blocks of it.
+    ///
+    /// What was prepared for products is given up: scattered rows are copied together anyway.
     pub fn for_blocks(mut self) -> Self {
         self.access = Access::Blocks;
         self.exponents = None;
@@ -80,11 +117,16 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
     }
 
     /// Logarithm of each row's sum of exponentials.
+    ///
+    /// `None` for kernels without softmax rows.
     pub fn log_sums(&self) -> Option<&[T]> {
         self.log_sums.as_deref()
     }
 
     /// All of G in memory.
+    ///
+    /// # Cost
+    /// n·m numbers.
     pub fn to_dense(&self) -> Result<Mat<T>> {
         let mut out = Mat::zeros(self.nrows(), self.ncols());
         out.as_mut().par_col_chunks_mut(TILE).enumerate().try_for_each(|(at, mut out)| {
@@ -97,6 +139,10 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
     }
 
     /// One streaming pass that keeps the largest exponent and the sum relative to it.
+    ///
+    /// For a row with exponents e_j the pair (largest, Σ exp(e_j − largest)) is carried from tile to tile; when a
+    /// larger exponent comes, the sum so far is multiplied by exp(old − new). The result is largest + ln(sum), exact
+    /// for exponents of any size.
     fn log_sum_rows(&self) -> Result<Vec<T>> {
         let parts: Vec<Vec<T>> = tiles(self.x.count())
             .into_par_iter()
@@ -250,6 +296,8 @@ fn weigh<T: Scalar>(rows: &mut Mat<T>, weights: Option<&[f64]>) {
 }
 
 /// Sums of exponentials by row, relative to the largest exponent so far.
+///
+/// They start with the largest exponent −∞ and the sum 0, so that the first tile is like any other.
 struct LogSums<T> {
     largest: Vec<T>,
     sums: Vec<T>,

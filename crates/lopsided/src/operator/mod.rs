@@ -27,6 +27,29 @@
 //! assert!((0..5).all(|i| (sums[(i, 0)] - 1.0_f64).abs() < 1e-12)); // rows of SNE are probabilities
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! **Where to start.** Whoever has a kernel and samples takes [`KernelMatrix`], which plans and builds. Whoever has a
+//! matrix takes [`DenseOperator`] (in memory), [`SparseOperator`] (sparse, perhaps plus rank one) or
+//! [`StreamedOperator`] (on disk). Whoever has something else implements [`Operator`], for which three functions
+//! suffice. A solver asks [`Operator::access`] what is cheap before it decides between products and entries:
+//!
+//! | [`Access`] | a product with all of G | its entries | solvers then |
+//! | --- | --- | --- | --- |
+//! | `Products` | cheap | dearer than products | multiply narrow blocks of vectors |
+//! | `Entries` | costs every entry | evaluated when asked for | multiply wide blocks: an evaluation serves all |
+//! | `Stored` | a pass over memory | read | multiply a few vectors for the price of one |
+//! | `Blocks` | out of reach | evaluated when asked for | sample: Nyström and nothing else |
+//!
+//! **How the parts work together.** A *plan* (`plan`) compares what each kind would cost and refuses what does not fit
+//! the memory; `build` makes the operator of the plan and wraps it in counters, so that a [`crate::Watch`] can tell how
+//! many kernel values were evaluated. Wrappers then change G without touching its entries:
+//!
+//! | wrapper | G becomes | extra cost of a product with r vectors |
+//! | --- | --- | --- |
+//! | [`Scaled`] | diag(s)·G | n·r |
+//! | [`Centered`] | (I − 11ᵀ/n)·G·(I − 11ᵀ/m) | (n + m)·r |
+//! | [`Submatrix`] | G\[rows, cols\] | none, or a product with all of G where that is cheaper |
+//! | [`Widened`] | the same in double precision | a copy of the vectors |
 
 mod bilinear;
 mod build;
@@ -74,6 +97,8 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 /// What a solver may ask of an operator.
+///
+/// The answer is a hint about cost, never about what is possible: every operator can do everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Products with all of G cost less than its entries: sparse and factored matrices.
@@ -89,12 +114,49 @@ pub enum Access {
 /// The n×m matrix G, multiplied but never stored.
 ///
 /// A new operator needs sizes and [`Operator::block`]; the products are provided and may be overridden for speed.
+///
+/// Products write into memory of the caller, whose size must fit: for V of m×r the result is n×r. An operator must be
+/// `Sync`, since solvers ask for blocks from several threads at once.
+///
+/// ```
+/// use faer::MatMut;
+/// use lopsided::operator::Operator;
+/// use lopsided::{Mat, Result};
+///
+/// /// G[i, j] = i + j, never stored.
+/// struct Sums;
+///
+/// impl Operator<f64> for Sums {
+///     fn nrows(&self) -> usize {
+///         3
+///     }
+///     fn ncols(&self) -> usize {
+///         2
+///     }
+///     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, f64>) -> Result<()> {
+///         for (i, &row) in rows.iter().enumerate() {
+///             for (j, &col) in cols.iter().enumerate() {
+///                 out[(i, j)] = (row + col) as f64;
+///             }
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let mut sums = Mat::zeros(3, 1);
+/// Sums.apply(Mat::from_fn(2, 1, |_, _| 1.0).as_ref(), sums.as_mut())?;
+/// assert_eq!((sums[(0, 0)], sums[(2, 0)]), (1.0, 5.0)); // 0 + 1 and 2 + 3
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub trait Operator<T: Scalar>: Sync {
     /// Number of rows n.
     fn nrows(&self) -> usize;
     /// Number of columns m.
     fn ncols(&self) -> usize;
     /// out ← G\[rows, cols\].
+    ///
+    /// Indices come in any order and may repeat; `out` has one row for each of `rows` and one column for each of
+    /// `cols`.
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()>;
 
     /// What is cheap. Provided: [`Access::Entries`].
@@ -103,6 +165,9 @@ pub trait Operator<T: Scalar>: Sync {
     }
 
     /// Relative rounding error of products. Provided: that of T.
+    ///
+    /// A wrapper that computes in another precision hands on that of what it wraps: no residual below it can be
+    /// measured.
     fn rounding(&self) -> f64 {
         T::eps()
     }
@@ -121,6 +186,9 @@ pub trait Operator<T: Scalar>: Sync {
     }
 
     /// out ← G·V. Provided: streams row tiles through `block`.
+    ///
+    /// # Cost
+    /// As provided: all n·m entries once, and 256·m of them in memory at a time.
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         let cols: Vec<usize> = (0..self.ncols()).collect();
         for start in (0..self.nrows()).step_by(TILE) {
@@ -170,6 +238,9 @@ pub(crate) fn col_sums<T: Scalar>(g: &dyn Operator<T>) -> Result<Vec<T>> {
 }
 
 /// out ← G\[rows, cols\] by one product with the unit vectors of the shorter side: for operators without entries.
+///
+/// # Cost
+/// min(|rows|, |cols|) products, whatever the other side is.
 pub(crate) fn block_by_products<T: Scalar>(
     g: &dyn Operator<T>,
     rows: &[usize],
@@ -194,6 +265,10 @@ pub(crate) fn block_by_products<T: Scalar>(
 }
 
 /// All of G, tile by tile.
+///
+/// # Cost
+/// n·m numbers of memory; tiles of rows are filled in parallel, so the entries are those of [`Operator::block`] bit for
+/// bit.
 pub(crate) fn materialize<T: Scalar>(g: &dyn Operator<T>) -> Result<Mat<T>> {
     let mut out = Mat::zeros(g.nrows(), g.ncols());
     let cols: Vec<usize> = (0..g.ncols()).collect();

@@ -1,3 +1,5 @@
+//! Random walks with restart as a kernel of a graph's nodes.
+
 use super::{Access, Katz, Operator};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -11,6 +13,18 @@ use faer::{MatMut, MatRef};
 ///
 /// # Cost
 /// O(nnz(P)·r) per term for r vectors; log(ε) / log(α) terms, about 222 in double precision for α = 0.85.
+///
+/// ```
+/// use lopsided::operator::{Operator, PageRank};
+/// use lopsided::{Csr, Mat};
+///
+/// // Two nodes that point at each other: a walk ends where it began after an even number of steps.
+/// let walk = PageRank::new(Csr::from_triplets(2, 2, &[(0, 1, 1.0_f64), (1, 0, 1.0)]), 0.5)?;
+/// let mut row = Mat::zeros(1, 2);
+/// walk.block(&[0], &[0, 1], row.as_mut())?;
+/// assert!((row[(0, 0)] - 2.0 / 3.0).abs() < 1e-12 && (row[(0, 0)] + row[(0, 1)] - 1.0).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct PageRank<T> {
     /// Σ_{k ≥ 1} (αP)^k.
     steps: Katz<T>,

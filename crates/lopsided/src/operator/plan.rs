@@ -1,3 +1,17 @@
+//! Which operator, at what price: everything that can be known before memory is touched.
+//!
+//! Without a wish of the user, in this order:
+//!
+//! 1. A linear kernel is always two products with the samples.
+//! 2. Sparse samples and a separable kernel: the sparse form, if at most a quarter of the pairs share a coordinate and
+//!    it fits half of the memory. Its entries are counted by an estimate that forms nothing.
+//! 3. More than 10¹¹ entries that do not fit: blocks, where the solver can do with them; for sparse samples an error
+//!    that says what would help; tiles otherwise.
+//! 4. Tiles, where about every entry is needed once.
+//! 5. Stored, where G fits a quarter of the memory; tiles otherwise.
+//!
+//! Seconds are rough and for one core: they are there to tell minutes from days.
+
 use super::sparse::estimate_meetings;
 use super::symmetric::is_symmetric;
 use crate::base::error::{Error, Result};
@@ -15,6 +29,12 @@ const TILE_LIMIT: f64 = 1e11;
 pub(super) const SAMPLED_COLUMNS: usize = 2000;
 
 /// How products with G are computed.
+///
+/// ```
+/// use lopsided::operator::OperatorKind;
+///
+/// assert_eq!(OperatorKind::Precomputed.to_string(), "precomputed");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperatorKind {
@@ -29,6 +49,16 @@ pub enum OperatorKind {
 }
 
 /// Which [`OperatorKind`] the user wants.
+///
+/// A choice that cannot be met is an error, never replaced by another in silence.
+///
+/// ```
+/// use lopsided::operator::OperatorChoice;
+///
+/// assert_eq!("tiles".parse::<OperatorChoice>()?, OperatorChoice::Tiles);
+/// assert!("tile".parse::<OperatorChoice>().is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OperatorChoice {
     /// Chosen by kernel, samples and memory.
@@ -130,6 +160,7 @@ impl Costs {
         }
     }
 
+    /// Steps 2 to 5 of the list above.
     fn automatic(&self, uses: Uses) -> Result<OperatorPlan> {
         let fits = self.dense_bytes <= self.memory / 4;
         if let Some(meetings) = self.meetings {
@@ -185,6 +216,7 @@ impl Costs {
         OperatorPlan { blocks_only: true, bytes: 1 << 20, seconds, ..self.tiles(why) }
     }
 
+    /// Seconds to evaluate the entries once: a nanosecond for the kernel's function and 0.04 for each coordinate.
     fn tile_seconds(&self) -> f64 {
         self.cells * self.share * (1e-9 + self.width * 4e-11)
     }
@@ -209,6 +241,12 @@ fn percent(share: f64) -> String {
 }
 
 /// Memory a computation may use unless told otherwise: half of what is free now, by the system's own account.
+///
+/// The limit of the control group counts where it is lower; where nothing is known, 8 GiB are taken to be free.
+///
+/// ```
+/// assert!(lopsided::operator::available_memory() > 0);
+/// ```
 pub fn available_memory() -> u64 {
     let free = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;

@@ -1,3 +1,5 @@
+//! The linear kernel, for which forming G would be a waste.
+
 use super::{Access, Operator};
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
@@ -8,6 +10,22 @@ use crate::products::sparse_product::multiply as multiply_sparse;
 use faer::{Mat, MatMut, MatRef};
 
 /// The linear kernel's G = X·Zᵀ as two products with the samples: G·V = X(ZᵀV), never formed.
+///
+/// # Cost
+/// (nnz(X) + nnz(Z))·r operations for r vectors; sparse samples are held once more, transposed.
+///
+/// ```
+/// use lopsided::operator::{Operator, ProductOperator};
+/// use lopsided::{Mat, Samples};
+///
+/// let x = Samples::Dense(Mat::from_fn(1, 2, |_, j| [1.0, 2.0][j]));
+/// let z = Samples::Dense(Mat::from_fn(2, 2, |i, j| [[3.0, 4.0], [5.0, 6.0]][i][j]));
+/// let g = ProductOperator::new(x.as_ref(), z.as_ref())?;
+/// let mut sum = Mat::zeros(1, 1);
+/// g.apply(Mat::from_fn(2, 1, |_, _| 1.0).as_ref(), sum.as_mut())?;
+/// assert_eq!(sum[(0, 0)], 28.0); // (3 + 8) + (5 + 12)
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct ProductOperator<'a, T: Scalar> {
     x: SamplesRef<'a, T>,
     z: SamplesRef<'a, T>,
@@ -17,6 +35,9 @@ pub struct ProductOperator<'a, T: Scalar> {
 
 impl<'a, T: Scalar> ProductOperator<'a, T> {
     /// G = X·Zᵀ for samples of equal width.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for samples of different widths.
     pub fn new(x: SamplesRef<'a, T>, z: SamplesRef<'a, T>) -> Result<Self> {
         if x.width() != z.width() {
             return Err(Error::shape("the width of the column samples", x.width(), z.width()));

@@ -1,3 +1,5 @@
+//! Rows times numbers: normalised kernels.
+
 use super::{Access, Operator, row_sums};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -5,6 +7,19 @@ use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 
 /// diag(scale)·G: every row multiplied by a number.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::operator::{DenseOperator, Operator, Scaled};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(2, 2, |i, j| [[1.0, 3.0], [2.0, 2.0]][i][j]));
+/// let shares = Scaled::<f64>::to_unit_row_sums(Box::new(g))?;
+/// assert_eq!(shares.scale(), [0.25, 0.25]);
+/// let mut row = Mat::zeros(1, 2);
+/// shares.block(&[0], &[0, 1], row.as_mut())?;
+/// assert_eq!((row[(0, 0)], row[(0, 1)]), (0.25, 0.75));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct Scaled<'a, T> {
     inner: Box<dyn Operator<T> + Send + 'a>,
     scale: Vec<T>,
@@ -12,12 +27,18 @@ pub struct Scaled<'a, T> {
 
 impl<'a, T: Scalar> Scaled<'a, T> {
     /// Multiplies row i by `scale[i]`.
+    ///
+    /// # Panics
+    /// If there is not one factor for each row.
     pub fn new(inner: Box<dyn Operator<T> + Send + 'a>, scale: Vec<T>) -> Self {
         assert_eq!(scale.len(), inner.nrows(), "one scale per row");
         Scaled { inner, scale }
     }
 
     /// Divides every row by its sum, exactly: the sums come from one product with a vector of ones.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a row whose sum is 0 or not finite.
     pub fn to_unit_row_sums(inner: Box<dyn Operator<T> + Send + 'a>) -> Result<Self> {
         let sums = row_sums(&*inner)?;
         if let Some(row) = sums.iter().position(|s| *s == T::zero() || !num_traits::Float::is_finite(*s)) {

@@ -1,3 +1,5 @@
+//! Distances in a graph as similarities, stored sparse.
+
 use super::SparseOperator;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -20,6 +22,20 @@ const COPIES: u64 = 3;
 ///
 /// # Cost
 /// A breadth-first search from every node, twice: entries are counted before they are stored.
+///
+/// ```
+/// use lopsided::operator::{Operator, ShortestPaths};
+/// use lopsided::{Csr, Mat, Watch};
+///
+/// let watch = Watch::default();
+/// let halving = ShortestPaths { decay: 2.0_f64.ln(), memory: 1 << 20, watch: &watch };
+/// let chain = Csr::from_triplets(3, 3, &[(0, 1, 7.0_f64), (1, 2, 0.1)]); // 0 → 1 → 2, whatever the weights
+/// let s = halving.operator(&chain)?;
+/// let mut row = Mat::zeros(1, 3);
+/// s.block(&[0], &[0, 1, 2], row.as_mut())?;
+/// assert!((row[(0, 1)] - 0.5).abs() < 1e-12 && (row[(0, 2)] - 0.25).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct ShortestPaths<'a> {
     /// a, the loss of similarity with each link.
     pub decay: f64,
@@ -39,6 +55,7 @@ impl ShortestPaths<'_> {
         Ok(SparseOperator::new(None, self.similarities(links)?))
     }
 
+    /// Nodes farther than ln(10⁴)/a links away are never visited: their similarity would count as 0.
     fn similarities<T: Scalar>(&self, links: &Csr<T>) -> Result<Csr<T>> {
         if !(self.decay.is_finite() && self.decay > 0.0) {
             return Err(Error::param("decay", self.decay, "a number above 0"));
@@ -82,6 +99,8 @@ impl ShortestPaths<'_> {
 }
 
 /// Breadth-first search that remembers nothing between two starts but its memory.
+///
+/// Marks are the number of the start, so that nothing has to be cleared before the next one.
 struct Search {
     /// The start of the search that has seen a node, plus one.
     seen: Vec<u32>,

@@ -1,3 +1,17 @@
+//! Rank one plus sparse: the exact form of kernel matrices between sparse samples.
+//!
+//! Two sparse samples mostly share no coordinate. Their kernel value is then a product of one number of each, so that
+//! all such values together are a matrix of rank one, and only the pairs that do meet have to be stored.
+//!
+//! | kernel | α_i·β_j | C_ij, where S_ij ≠ 0 |
+//! | --- | --- | --- |
+//! | exp(−gamma·distance) | exp(−gamma·size(x_i))·exp(−gamma·size(z_j)) | exp(all) − α_i·β_j |
+//! | f(⟨x, z⟩) | f(0) | f(S_ij) − f(0) |
+//! | ⟨x, z⟩ | none | S_ij |
+//!
+//! Differences of exponentials are taken by `expm1` or after a shift, whichever loses no digits; a softmax row whose
+//! dense part would cancel is stored whole instead.
+
 use super::{Access, Operator};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -22,6 +36,18 @@ pub struct RankOne<T> {
 ///
 /// For S = X·Zᵀ, exp(−gamma(|x_i|² + |z_j|² − 2S_ij)) = a_i b_j + a_i b_j·expm1(2·gamma·S_ij), and the second term
 /// vanishes wherever S_ij does. Row normalisation keeps the form. Products cost nnz(S)·r + (n + m)·r instead of n·m·(d + r).
+///
+/// ```
+/// use lopsided::operator::{Operator, RankOne, SparseOperator};
+/// use lopsided::{Csr, Mat};
+///
+/// let ones = RankOne { rows: vec![1.0, 2.0], cols: vec![1.0, 1.0] };
+/// let g = SparseOperator::new(Some(ones), Csr::from_triplets(2, 2, &[(0, 1, 5.0)])); // [1 6; 2 2]
+/// let mut sums = Mat::zeros(2, 1);
+/// g.apply(Mat::from_fn(2, 1, |_, _| 1.0).as_ref(), sums.as_mut())?;
+/// assert_eq!((sums[(0, 0)], sums[(1, 0)], g.nnz()), (7.0, 4.0, 1));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct SparseOperator<T> {
     rank_one: Option<RankOne<T>>,
     sparse: Strips<T>,
@@ -42,6 +68,20 @@ impl<T: Scalar> SparseOperator<T> {
     ///
     /// # Errors
     /// [`Error::Param`] for a kernel that is not separable.
+    ///
+    /// ```
+    /// use lopsided::kernel::KernelSpec;
+    /// use lopsided::operator::{Operator, SparseOperator};
+    /// use lopsided::{Csr, Mat, Watch};
+    ///
+    /// let units = Csr::from_triplets(2, 2, &[(0, 0, 1.0), (1, 1, 1.0)]); // the two unit vectors meet only themselves
+    /// let kernel = KernelSpec::new("rbf").with("gamma", 0.5).build::<f64>()?;
+    /// let g = SparseOperator::from_kernel(&*kernel, units.as_ref(), units.as_ref(), None, &Watch::default())?;
+    /// let mut row = Mat::zeros(1, 2);
+    /// g.block(&[0], &[0, 1], row.as_mut())?;
+    /// assert!((row[(0, 0)] - 1.0).abs() < 1e-12 && (row[(0, 1)] - (-1.0_f64).exp()).abs() < 1e-12);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn from_kernel(
         kernel: &dyn Kernel<T>,
         x: CsrRef<'_, T>,
@@ -99,6 +139,7 @@ impl<T: Scalar> Exponents<T> {
         Exponents { rows: sizes(x), cols: sizes(z), met }
     }
 
+    /// G = α·βᵀ + C without any normalisation.
     fn plain(mut self) -> SparseOperator<T> {
         self.met.update_rows(|i, cols, vals| {
             let row = self.rows[i];
@@ -186,6 +227,10 @@ fn difference<T: Scalar>(base: T, step: T) -> T {
 }
 
 /// S\[i, j\] = how x_i and z_j meet, for all pairs that share a coordinate; `zt` has one row per coordinate.
+///
+/// # Cost
+/// Σ over coordinates of (entries of X there)·(entries of Z there), the terms of all scalar products that do not
+/// vanish.
 fn meetings<T: Scalar>(meeting: Meeting, x: CsrRef<'_, T>, zt: &Csr<T>, watch: &Watch) -> Result<Csr<T>> {
     let m = zt.ncols();
     let s = Csr::from_parallel_rows(

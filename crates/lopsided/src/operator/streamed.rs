@@ -1,3 +1,5 @@
+//! Matrices on disk: every product is a pass over the file.
+
 use super::{Access, Operator};
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -14,6 +16,18 @@ const ROWS: usize = 256;
 ///
 /// # Cost
 /// nnz·r and a pass for each product; memory is that of the vectors. Sums run over the rows in order, each on one thread.
+///
+/// ```
+/// use lopsided::data::row_stream::RowStream;
+/// use lopsided::operator::{Operator, StreamedOperator};
+/// use lopsided::{Csr, Mat, Watch};
+///
+/// let rows = RowStream::of_matrix(Csr::from_triplets(3, 2, &[(0, 0, 1.0), (2, 1, 2.0)]), 2);
+/// let mut sums = Mat::zeros(3, 1);
+/// StreamedOperator::new(&rows, &Watch::default()).apply(Mat::from_fn(2, 1, |_, _| 1.0).as_ref(), sums.as_mut())?;
+/// assert_eq!((sums[(0, 0)], sums[(1, 0)], sums[(2, 0)], rows.passes()), (1.0, 0.0, 2.0, 1));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct StreamedOperator<'a, T> {
     rows: &'a RowStream<T>,
     watch: Watch,

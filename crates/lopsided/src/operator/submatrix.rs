@@ -1,3 +1,5 @@
+//! Parts of G without copies: folds, landmarks, patches.
+
 use super::{Access, Operator};
 use crate::base::error::Result;
 use crate::base::linalg;
@@ -15,6 +17,18 @@ const COLUMNS: usize = 16;
 ///
 /// Streams small tiles, so that neither all rows nor all columns are ever held; where products with G are cheaper than its
 /// entries, a product with zeros in place of the left-out samples.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::operator::{DenseOperator, Operator, Submatrix};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(3, 3, |i, j| (3 * i + j) as f64));
+/// let part = Submatrix::<f64>::new(&g, Some(&[2, 0]), None);
+/// let mut sums = Mat::zeros(2, 1);
+/// part.apply(Mat::from_fn(3, 1, |_, _| 1.0).as_ref(), sums.as_mut())?;
+/// assert_eq!((sums[(0, 0)], sums[(1, 0)]), (21.0, 3.0)); // rows 6 7 8 and 0 1 2
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct Submatrix<'a, T> {
     inner: &'a dyn Operator<T>,
     rows: Option<&'a [usize]>,

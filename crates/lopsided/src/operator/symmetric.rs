@@ -1,3 +1,9 @@
+//! Symmetric kernel matrices at half the price.
+//!
+//! Tile (i, j) below the diagonal is multiplied twice, as it is for the rows of band i and transposed for those of band
+//! j. Two threads must not add to the same rows, so the bands play a tournament: in every round each band meets one
+//! other, rounds follow each other, and finally every band meets itself.
+
 use super::{Access, KernelOperator, Operator, rounded};
 use crate::base::error::Result;
 use crate::base::linalg;
@@ -15,6 +21,12 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// Bands of rows meet in rounds, every band once in a round, as in a tournament. So each sum has one order and one thread
 /// at a time, and the bits do not depend on the number of threads.
+///
+/// [`super::KernelMatrix`] takes it by itself where both sample sets are one and the kernel depends on distance or
+/// product alone; row normalisation is put around it.
+///
+/// # Cost
+/// n·(n + 256)/2 entries evaluated in every product, or stored once.
 pub struct Symmetric<'a, T: Scalar> {
     entries: Entries<'a, T>,
     size: usize,

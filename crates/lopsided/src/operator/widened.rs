@@ -1,3 +1,5 @@
+//! Single precision for solvers in double precision.
+
 use super::{Access, Operator};
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -5,9 +7,26 @@ use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 
 /// An operator of any precision for solvers that work in f64.
+///
+/// Vectors are rounded on their way in, results widened on their way out; an operator of f64 is passed through
+/// untouched.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::operator::{DenseOperator, Operator, Widened};
+///
+/// let narrow = DenseOperator::Owned(Mat::<f32>::identity(2, 2));
+/// let wide = Widened::<f32>(&narrow);
+/// let mut out = Mat::<f64>::zeros(2, 1);
+/// wide.apply(Mat::from_fn(2, 1, |i, _| i as f64 + 0.5).as_ref(), out.as_mut())?;
+/// assert_eq!((out[(0, 0)], out[(1, 0)]), (0.5, 1.5));
+/// assert!(wide.rounding() > 1e-8); // a residual below it cannot be measured
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct Widened<'a, T>(pub &'a dyn Operator<T>);
 
 impl<T: Scalar> Widened<'_, T> {
+    /// out ← product(v), through copies of the other precision where it is another.
     fn through(
         v: MatRef<'_, f64>,
         mut out: MatMut<'_, f64>,

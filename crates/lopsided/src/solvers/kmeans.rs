@@ -1,4 +1,7 @@
 //! k-means: Lloyd's iteration from spread-out starts.
+//!
+//! [`KMeans`] is the tool for a few clusters of embedded samples. Landmarks, of which there are thousands, have a
+//! k-means of their own ([`crate::solvers::landmarks::KMeansCenters`]) that works by matrix products.
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -22,6 +25,16 @@ const STREAM: u64 = 100;
 /// # Cost
 /// O(n·k·width) per iteration. The restarts run in parallel, each on one thread, so that the result does not depend on
 /// the number of threads.
+///
+/// ```
+/// use lopsided::{KMeans, Mat, Run};
+///
+/// let points = Mat::from_fn(4, 1, |i, _| [5.0, 0.0, 0.1, 5.1][i]);
+/// let found = KMeans::new(2).fit(points.as_ref(), &Run::default())?;
+/// assert_eq!(found.labels, [0, 1, 1, 0]); // numbered by the first point
+/// assert!((found.centers[(1, 0)] - 0.05).abs() < 1e-12 && (found.inertia - 0.01).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KMeans {
     /// Number of clusters k.
@@ -214,6 +227,9 @@ impl Lloyd {
     }
 
     /// Points on their own centre are not moved: with fewer different points than clusters some stay empty.
+    ///
+    /// A cluster without points takes the one that is farthest from its own centre, which lowers the inertia most for
+    /// one move.
     fn fill_empty(&mut self) {
         let sizes = self.sizes();
         for empty in (0..self.clusters).filter(|c| sizes[*c] == 0) {

@@ -1,4 +1,13 @@
 //! An orthonormal basis of the features seen so far, known only through the kernel.
+//!
+//! How a sample x is looked at, with t stored samples and b basis vectors E = Φ·P:
+//!
+//! 1. k(x, x) and the t values k(x, stored), scaled to unit length if asked.
+//! 2. Coordinates p = Pᵀ·k(stored, x); the rest k(stored, x) − ΦᵀE·p; the same once more for what rounding left.
+//! 3. Squared distance from the span: ρ² = k(x, x) − pᵀp.
+//!
+//! How it is absorbed: where ρ² is above 1e-8 of k(x, x), x is stored and e = (φ(x) − E·p)/ρ is one more basis vector;
+//! P gets a row and a column. It is an incremental Cholesky factorisation of the kernel matrix, O(t·b) for each sample.
 
 mod given;
 

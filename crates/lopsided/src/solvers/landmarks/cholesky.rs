@@ -1,3 +1,5 @@
+//! Landmarks by pivoted Cholesky, random or greedy.
+
 use super::gram::Gram;
 use super::{Sampler, check_count, draw, filled, generator};
 use crate::base::error::{Error, Result};
@@ -26,6 +28,18 @@ const BLOCK: usize = 64;
 ///
 /// # Cost
 /// O(n·m²) operations and n·m numbers for m landmarks, n·m entries of K.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::landmarks::{PivotedCholesky, Sampler};
+/// use lopsided::{Mat, Side};
+///
+/// // Independent samples: the largest diagonal entries are the worst explained.
+/// let k = DenseOperator::Owned(Mat::from_fn(3, 3, |i, j| if i == j { [1.0, 5.0, 3.0][i] } else { 0.0 }));
+/// let picked = Sampler::<f64>::pick(&PivotedCholesky { greedy: true }, &k, Side::Row, 2, 0)?;
+/// assert_eq!(picked, [1, 2]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PivotedCholesky {
     /// The largest residual instead of a random one.
@@ -56,6 +70,8 @@ impl<T: Scalar> Sampler<T> for PivotedCholesky {
 }
 
 /// A factorisation on its way.
+///
+/// F has room for all columns from the start; only the first |pivots| of them are filled.
 struct Factor {
     f: Mat<f64>,
     pivots: Vec<usize>,

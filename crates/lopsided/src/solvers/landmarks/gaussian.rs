@@ -1,3 +1,5 @@
+//! Landmarks that are combinations of all samples.
+
 use super::{Landmarks, Sampler, check_count, generator};
 use crate::base::error::{Error, Result};
 use crate::base::random;
@@ -10,6 +12,18 @@ use crate::operator::Operator;
 ///
 /// They are combinations of all samples and not samples themselves, so that only kernel machines can use them; K·P costs
 /// n²·m operations, streamed.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::landmarks::{GaussianSketch, Sampler};
+/// use lopsided::{Mat, Samples, Side};
+///
+/// let k = DenseOperator::Owned(Mat::<f64>::identity(5, 5));
+/// let x = Samples::Dense(Mat::<f64>::identity(5, 5));
+/// assert_eq!(GaussianSketch.place(&k, x.as_ref(), 3, 0)?.count(), 3);
+/// assert!(Sampler::<f64>::pick(&GaussianSketch, &k, Side::Row, 3, 0).is_err()); // no samples, no indices
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GaussianSketch;
 

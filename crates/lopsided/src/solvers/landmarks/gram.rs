@@ -1,3 +1,9 @@
+//! The positive semidefinite matrix that samplers look at.
+//!
+//! Leverage scores and pivots belong to such matrices. A symmetric G is one itself, or is refused by the sampler that
+//! finds a negative diagonal; for any other G the rows are compared by G·Gᵀ and the columns by Gᵀ·G, whose entries need
+//! whole rows or columns.
+
 use super::size;
 use crate::base::error::{Error, Result};
 use crate::base::random;
@@ -90,6 +96,9 @@ impl<'a, T: Scalar> Gram<'a, T> {
 }
 
 /// Whether G equals its transpose, judged by a random block and, where that is cheap, by a random product.
+///
+/// 1. 48 random rows and columns: their block must equal its transpose to 1000·ε.
+/// 2. Where a product is cheap or there are at most 2048 samples, G·ω = Gᵀ·ω for a Gaussian ω, which sees every entry.
 pub(crate) fn is_symmetric<T: Scalar>(g: &dyn Operator<T>) -> Result<bool> {
     let n = g.nrows();
     if n != g.ncols() {

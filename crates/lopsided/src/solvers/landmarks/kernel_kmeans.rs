@@ -1,3 +1,5 @@
+//! Landmarks that are far from each other in feature space.
+
 use super::gram::Gram;
 use super::{Sampler, check_count, draw, filled, generator};
 use crate::base::error::Result;
@@ -13,6 +15,18 @@ use rand_chacha::ChaCha8Rng;
 ///
 /// # Cost
 /// One column of the kernel matrix for each landmark.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::landmarks::{KernelKMeans, Sampler};
+/// use lopsided::{Mat, Side};
+///
+/// // Samples 0 and 1 coincide in feature space, and so do 2 and 3: one of each is taken.
+/// let k = DenseOperator::Owned(Mat::from_fn(4, 4, |i, j| if i / 2 == j / 2 { 1.0 } else { 0.0 }));
+/// let picked = Sampler::<f64>::pick(&KernelKMeans, &k, Side::Row, 2, 0)?;
+/// assert!(picked[0] < 2 && picked[1] >= 2);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelKMeans;
 

@@ -1,3 +1,5 @@
+//! Landmarks that are centres of clusters.
+
 use super::kernel_kmeans::far_apart;
 use super::{Landmarks, Sampler, check_count, filled, generator};
 use crate::base::error::{Error, Result};
@@ -22,9 +24,27 @@ const WIDTH: usize = 16;
 /// indices fit, the rows of G are clustered by G·Ω with a Gaussian Ω of 16 columns, and the sample nearest to each centre is
 /// taken.
 ///
+/// 1. k-means++: centres drawn one after another, far from those before.
+/// 2. At most ten rounds: distances as one matrix product for 1024 points at a time, then the means of the clusters. A
+///    cluster without points keeps its centre.
+/// 3. The centres as points, or the sample nearest to each.
+///
 /// # Cost
 /// n·m·width operations a round, as matrix products: there are far more clusters than [`crate::KMeans`] is made for, and one
 /// start suffices.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::landmarks::{KMeansCenters, Landmarks, Sampler};
+/// use lopsided::{Mat, Samples};
+///
+/// let x = Samples::Dense(Mat::from_fn(4, 1, |i, _| [0.0, 0.2, 10.0, 10.2][i]));
+/// let k = DenseOperator::Owned(Mat::<f64>::identity(4, 4)); // of which only the size matters here
+/// let Landmarks::Points(centers) = KMeansCenters.place(&k, x.as_ref(), 2, 0)? else { panic!("points") };
+/// let centers = centers.into_dense();
+/// assert!((centers[(0, 0)] + centers[(1, 0)] - 10.2_f64).abs() < 1e-9); // 0.1 and 10.1
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KMeansCenters;
 

@@ -1,3 +1,5 @@
+//! Landmarks by how much they matter.
+
 use super::gram::Gram;
 use super::{Sampler, check_count, generator, weighted_subset};
 use crate::base::error::{Error, Result};
@@ -39,6 +41,17 @@ const PIECE: usize = 4096;
 ///
 /// # Cost
 /// O(n·m²) operations, O(n·m) entries of K.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::landmarks::{Leverage, Sampler};
+/// use lopsided::{Mat, Side};
+///
+/// // Samples 2 and 3 are zero in feature space: their score is 0.
+/// let k = DenseOperator::Owned(Mat::from_fn(4, 4, |i, j| if i == j && i < 2 { 1.0 } else { 0.0 }));
+/// assert_eq!(Sampler::<f64>::pick(&Leverage, &k, Side::Row, 2, 0)?, [0, 1]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Leverage;
 
@@ -53,6 +66,11 @@ impl<T: Scalar> Sampler<T> for Leverage {
 }
 
 /// The scores of all samples.
+///
+/// 1. Halve the set of samples at random until it is small enough to be decomposed.
+/// 2. λ from its eigenvalues, weighted as if it were everything.
+/// 3. Back up, set by set: scores by the sample so far, and from them the sample for the next larger set.
+/// 4. With the sample for all of them, the scores in its span.
 fn leverage<T: Scalar>(gram: &Gram<'_, T>, count: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
     let diagonal = gram.diagonal()?;
     // Each set is a random half of the one before it.

@@ -1,4 +1,34 @@
 //! Landmarks: the rows and columns of G that stand for all of them.
+//!
+//! | sampler | probability of a sample | what it costs | when |
+//! | --- | --- | --- | --- |
+//! | [`Uniform`] | the same for all | nothing | by default, also where only blocks of G are in reach |
+//! | [`Norms`] | squared norm of its row of G | 8 products | few rows carry most of G |
+//! | [`Leverage`] | ridge leverage score | n·m² operations, n·m entries | positive kernels, with theory behind it |
+//! | [`PivotedCholesky`] | what is left of its diagonal entry | likewise | positive kernels, first to try |
+//! | [`KernelKMeans`] | squared distance to the nearest so far | a column per landmark | clusters in feature space |
+//! | [`KMeansCenters`] | centres of clusters | n·m·width a round | landmarks need not be samples |
+//! | [`GaussianSketch`] | none: combinations of all samples | n²·m operations | kernel machines, for comparison |
+//! | [`Given`] | chosen by the user | nothing | tests, and landmarks known beforehand |
+//!
+//! **How they are used.** A Nyström solver asks [`Sampler::pick`] for indices on each side of G; a kernel machine asks
+//! [`Sampler::place`], which may also give points or combinations ([`Landmarks`]). Equal seeds give equal landmarks,
+//! and the two sides of G draw from streams of their own.
+//!
+//! ```
+//! use lopsided::Mat;
+//! use lopsided::Side;
+//! use lopsided::base::settings::Settings;
+//! use lopsided::operator::DenseOperator;
+//! use lopsided::solvers::landmarks::sampler;
+//!
+//! let g = DenseOperator::Owned(Mat::<f64>::identity(10, 10));
+//! let uniform = sampler::<f64>("uniform", &Settings::default())?;
+//! let picked = uniform.pick(&g, Side::Row, 4, 7)?;
+//! assert_eq!(picked, uniform.pick(&g, Side::Row, 4, 7)?); // the same seed
+//! assert!(picked.len() == 4 && picked.windows(2).all(|w| w[0] < w[1]));
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 mod cholesky;
 mod gaussian;
@@ -39,17 +69,30 @@ use rand_chacha::ChaCha8Rng;
 /// Gᵀ·G for columns, whose entries need whole rows or columns of G.
 pub trait Sampler<T: Scalar>: Send + Sync {
     /// Indices of `count` landmarks, ascending. The two sides are drawn independently of each other.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a count that the side does not have, for a matrix that is not positive semidefinite where
+    /// the sampler needs one, and where products with all of G are needed but out of reach.
     fn pick(&self, g: &dyn Operator<T>, side: Side, count: usize, seed: u64) -> Result<Vec<usize>>;
 
     /// Landmarks of a machine with the kernel matrix `k` of the samples `x`, of whatever kind the sampler makes.
     ///
     /// Provided: the samples that [`Sampler::pick`] chooses.
+    ///
+    /// # Errors
+    /// Those of [`Sampler::pick`]; [`Error::Memory`] for centres that do not fit.
     fn place(&self, k: &dyn Operator<T>, _x: SamplesRef<'_, T>, count: usize, seed: u64) -> Result<Landmarks<T>> {
         self.pick(k, Side::Row, count, seed).map(Landmarks::Indices)
     }
 }
 
 /// Landmarks C of a kernel machine, C = Φ(X)·P except for points (\[NKM\] §III-E).
+///
+/// ```
+/// use lopsided::solvers::landmarks::Landmarks;
+///
+/// assert_eq!(Landmarks::<f64>::Indices(vec![3, 3, 5]).count(), 3);
+/// ```
 #[derive(Clone, Debug)]
 pub enum Landmarks<T> {
     /// Some of the samples; they may repeat.
@@ -86,6 +129,9 @@ pub fn samplers<T: Scalar>() -> Vec<Entry<dyn Sampler<T>>> {
 }
 
 /// The sampler called `name`.
+///
+/// # Errors
+/// [`Error::Unknown`] for a name that is not in the list of [`samplers`].
 pub fn sampler<T: Scalar>(name: &str, params: &Settings) -> Result<Box<dyn Sampler<T>>> {
     registry::build("sampler", &samplers::<T>(), name, params)
 }
@@ -94,6 +140,12 @@ pub fn sampler<T: Scalar>(name: &str, params: &Settings) -> Result<Box<dyn Sampl
 ///
 /// # Errors
 /// [`Error::Unknown`] with the one that may have been meant.
+///
+/// ```
+/// use lopsided::solvers::landmarks::check_name;
+///
+/// assert!(check_name("rpcholesky").is_ok() && check_name("cholesky").is_err());
+/// ```
 pub fn check_name(name: &str) -> Result<()> {
     registry::find("sampler", &samplers::<f64>(), name).map(|_| ())
 }
@@ -125,6 +177,9 @@ fn generator(side: Side, seed: u64) -> ChaCha8Rng {
 }
 
 /// Different numbers, ascending, drawn one after another with probability proportional to the weights.
+///
+/// With E_i exponential of mean 1, E_i/w_i is exponential with rate w_i: the order of these numbers is the order of
+/// successive draws without replacement. One pass, whatever the count.
 fn weighted_subset(weights: &[f64], count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     // The largest keys −E/w, E exponential, are a weighted draw without replacement.
     let key = |w: &f64, rng: &mut ChaCha8Rng| (1.0 - rng.random::<f64>()).ln() / w.max(f64::MIN_POSITIVE);

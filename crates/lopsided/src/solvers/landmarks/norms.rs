@@ -1,3 +1,5 @@
+//! Landmarks by the length of their rows.
+
 use super::{Sampler, check_count, generator, weighted_subset};
 use crate::base::error::{Error, Result};
 use crate::base::random;
@@ -14,6 +16,16 @@ const PROBES: usize = 8;
 ///
 /// The norms are estimated by products with a few Gaussian vectors, E‖(Gω)_i‖² = ‖row i‖². The Nyström scaling of
 /// singular values assumes uniform landmarks, so without polish this sampler overestimates them.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::landmarks::{Norms, Sampler};
+/// use lopsided::{Mat, Side};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(4, 3, |i, j| if i == 2 { (j + 1) as f64 } else { 0.0 }));
+/// assert_eq!(Sampler::<f64>::pick(&Norms, &g, Side::Row, 1, 0)?, [2]); // the only row that is not 0
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Norms;
 

@@ -1,3 +1,5 @@
+//! Landmarks by chance alone.
+
 use super::{Sampler, check_count, generator};
 use crate::base::error::Result;
 use crate::base::random;

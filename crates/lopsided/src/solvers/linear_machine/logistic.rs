@@ -1,3 +1,5 @@
+//! Logistic regression by Newton's method, the same code for features and for kernel matrices.
+
 use super::space::{Functions, Space};
 use super::{Hyperplanes, Labels, check_features, check_tol};
 use crate::base::Run;
@@ -22,6 +24,27 @@ const INNER: usize = 500;
 /// 3. The step is halved until the objective falls enough; that takes no product.
 ///
 /// The penalty keeps w finite for separable data.
+///
+/// # Cost
+/// A step of conjugate gradients takes one product with K, or two with the features; at most 500 of them make a Newton
+/// step.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::linear_machine::{Labels, Logistic};
+/// use lopsided::{Mat, Run};
+///
+/// // Samples with their opposites: the bias vanishes, and both ways of writing the same problem agree.
+/// let x = Mat::from_fn(2, 1, |i, _| [-1.0, 1.0][i]);
+/// let labels = Labels { codes: &[0, 1], classes: 2, weights: None };
+/// let by_features = Logistic::new(1.0).fit(x.as_ref(), &labels, &Run::default())?;
+/// let k = DenseOperator::Owned(&x * x.transpose());
+/// let by_kernel = Logistic::new(1.0).fit_kernel(&k, &labels, &Run::default())?;
+/// let w = by_kernel.planes.weights.as_ref();
+/// assert!((by_features.planes.weights[(0, 1)] - (w[(1, 1)] - w[(0, 1)])).abs() < 1e-4); // w = Σ a_i·x_i
+/// assert!(by_features.verdict.converged() && by_features.planes.bias[1].abs() < 1e-6);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Logistic {
     /// Weight of the losses against |w|².
@@ -155,6 +178,9 @@ impl Problem<'_> {
     }
 
     /// The Hessian times v.
+    ///
+    /// Row i of the Hessian's factor is importance_i·(diag(p_i) − p_i·p_iᵀ): each value less the mean of all, times its
+    /// probability.
     fn curved(&self, v: &Functions, p: &Mat<f64>) -> Result<Functions> {
         let values = v.values();
         let mut d = Mat::zeros(p.nrows(), p.ncols());
@@ -168,6 +194,9 @@ impl Problem<'_> {
     }
 
     /// Approximately −H⁻¹·gradient by conjugate gradients.
+    ///
+    /// Far from the minimum a rough solution will do: the residual asked for is min(0.1, √relative gradient), so that
+    /// the digits double in the last steps.
     fn newton_step(&self, gradient: &Functions, p: &Mat<f64>, relative: f64, run: &Run) -> Result<Functions> {
         let space = self.space;
         let mut step = space.zero(self.functions());
@@ -197,6 +226,9 @@ impl Problem<'_> {
     }
 
     /// A length of the step that lowers the objective enough.
+    ///
+    /// Along f + t·step the objective is a square in t plus losses of values that are known for both ends, so that
+    /// trying a length costs no product. `None` where the step does not go downhill.
     fn descent(&self, f: &Functions, step: &Functions, gradient: &Functions) -> Option<f64> {
         let slope = self.space.whole_inner(gradient, step);
         let squares = (self.space.inner(f, f), self.space.inner(f, step), self.space.inner(step, step));
@@ -235,6 +267,16 @@ fn sigmoid(f: f64) -> f64 {
 }
 
 /// exp(f_c) / Σ exp(f) in every row.
+///
+/// Relative to the largest value of the row, so that nothing overflows.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::solvers::linear_machine::softmax;
+///
+/// let p = softmax(Mat::from_fn(1, 2, |_, c| [1000.0, 1000.0 + 3.0_f64.ln()][c]).as_ref());
+/// assert!((p[(0, 0)] - 0.25).abs() < 1e-9 && (p[(0, 0)] + p[(0, 1)] - 1.0).abs() < 1e-9);
+/// ```
 pub fn softmax(values: MatRef<'_, f64>) -> Mat<f64> {
     let sum = |i: usize| log_sum_exp((0..values.ncols()).map(|c| values[(i, c)]));
     let sums: Vec<f64> = (0..values.nrows()).map(sum).collect();

@@ -6,6 +6,24 @@
 //! | [`Logistic`] | log(1 + exp(−m)), or −log softmax for several classes | Newton's method with conjugate gradients |
 //!
 //! All minimise |w|²/2 + penalty·Σ_i weight_i·loss_i with a bias that is not penalised, as kernel machines have it.
+//!
+//! **Where to start:** [`LinearSvm`] or [`Logistic`] with `fit`, features in rows and [`Labels`]; both give
+//! [`Hyperplanes`]. [`LinearSvm::fit_pairs`] learns a machine for every pair of classes instead, as kernel machines do.
+//! Features come from [`crate::solvers::lowrank`], from the vectors of [`crate::KernelSvd`], or from anywhere else.
+//!
+//! ```
+//! use lopsided::solvers::linear_machine::{Labels, LinearSvm, Logistic};
+//! use lopsided::{Mat, Run};
+//!
+//! let x = Mat::from_fn(6, 1, |i, _| [-3.0, -2.0, -2.5, 2.0, 2.5, 3.0][i]);
+//! let labels = Labels { codes: &[0, 0, 0, 1, 1, 1], classes: 2, weights: None };
+//! let (planes, converged) = LinearSvm::new(1.0).fit(x.as_ref(), &labels, &Run::default())?;
+//! assert!(converged);
+//! assert_eq!(planes.predict(x.as_ref()), labels.codes);
+//! let logistic = Logistic::new(1.0).fit(x.as_ref(), &labels, &Run::default())?;
+//! assert_eq!(logistic.planes.predict(x.as_ref()), labels.codes);
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 mod logistic;
 mod pairs;
@@ -23,6 +41,16 @@ use crate::solvers::svm::check_weights;
 use faer::{Mat, MatRef};
 
 /// One hyperplane per class.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::solvers::linear_machine::Hyperplanes;
+///
+/// let planes = Hyperplanes { weights: Mat::from_fn(1, 2, |_, c| [-1.0, 1.0][c]), bias: vec![0.5, 0.0] };
+/// let x = Mat::from_fn(2, 1, |i, _| [-1.0, 2.0][i]);
+/// assert_eq!(planes.decision(x.as_ref())[(0, 0)], 1.5); // (−1)·(−1) + 0.5
+/// assert_eq!(planes.predict(x.as_ref()), [0, 1]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperplanes {
     /// One column w_c per class.
@@ -56,12 +84,22 @@ impl Hyperplanes {
 }
 
 /// The position of the largest entry of each row; the first one in a tie.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::solvers::linear_machine::largest_columns;
+///
+/// let scores = Mat::from_fn(2, 3, |i, c| [[1.0, 5.0, 2.0], [7.0, 7.0, 0.0]][i][c]);
+/// assert_eq!(largest_columns(scores.as_ref()), [1, 0]);
+/// ```
 pub fn largest_columns(scores: MatRef<'_, f64>) -> Vec<u32> {
     let larger = |i: usize, best: usize, c: usize| if scores[(i, c)] > scores[(i, best)] { c } else { best };
     (0..scores.nrows()).map(|i| (1..scores.ncols()).fold(0, |best, c| larger(i, best, c)) as u32).collect()
 }
 
 /// Classes of samples that one machine learns together.
+///
+/// Weights multiply the losses of their samples; a sample of weight 0 stays out.
 #[derive(Clone, Copy, Debug)]
 pub struct Labels<'a> {
     /// Class of each sample, below `classes`.

@@ -1,3 +1,5 @@
+//! Several classes by linear machines for two.
+
 use super::{LinearSvm, LinearSvmFunction};
 use crate::base::Run;
 use crate::base::error::Result;
@@ -21,8 +23,26 @@ impl LinearSvm {
     /// A machine for every pair of classes, or for every class against the rest, in parallel: what [`Classes::learn`] does with
     /// a kernel matrix.
     ///
+    /// With `probability` every machine is learned five more times, each time without a fifth of its samples, for a
+    /// sigmoid that has seen only values of samples that its machine had not.
+    ///
     /// # Errors
     /// Those of [`LinearSvm::solve`].
+    ///
+    /// ```
+    /// use lopsided::solvers::linear_machine::LinearSvm;
+    /// use lopsided::solvers::svm::{Classes, MultiClass};
+    /// use lopsided::{Mat, Run};
+    ///
+    /// let corners = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
+    /// let x = Mat::from_fn(6, 2, |i, j| corners[i / 2][j] + 0.1 * (i % 2) as f64);
+    /// let classes = Classes { codes: &[0, 0, 1, 1, 2, 2], count: 3, weights: None };
+    /// let machine = LinearSvm::new(1.0);
+    /// let learned = machine.fit_pairs(x.as_ref(), &classes, MultiClass::OneVsOne, false, &Run::default())?;
+    /// assert_eq!(learned.len(), 3); // 0 against 1, 0 against 2, 1 against 2
+    /// assert_eq!(learned[2].pair, (1, Some(2)));
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn fit_pairs(
         &self,
         features: MatRef<'_, f64>,

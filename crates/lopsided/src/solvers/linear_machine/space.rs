@@ -1,3 +1,14 @@
+//! One algebra for two kinds of functions, so that an optimiser is written once.
+//!
+//! | | explicit features | kernel matrix |
+//! | --- | --- | --- |
+//! | coefficients | w | a with w = Σ_i a_i·φ(x_i) |
+//! | ⟨w_f, w_g⟩ | w_fᵀ·w_g | a_fᵀ·K·a_g |
+//! | values at the samples | X·w | K·a |
+//!
+//! Coefficients and values are kept side by side: sums and inner products of functions then cost no product with X or
+//! K.
+
 use crate::base::error::Result;
 use crate::base::linalg;
 use crate::operator::Operator;

@@ -1,4 +1,7 @@
 //! The one place that says whether a system is solved.
+//!
+//! A route hands over what it found and which equations it meant to solve; products of the gate's own tell what is
+//! missing. The answer passes if that is at most tol·‖right-hand side‖ plus what rounding leaves, about 16·ε·‖M‖·‖w‖.
 
 use super::{Found, Problem, add_scaled};
 use crate::base::error::Result;
@@ -9,6 +12,21 @@ use faer::Mat;
 const ROUNDING: f64 = 16.0;
 
 /// Account of a solved system.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::linsys::{CoupledSystem, Route};
+/// use lopsided::{Mat, Run};
+///
+/// let k = DenseOperator::Owned(Mat::<f64>::identity(4, 4));
+/// let y = Mat::from_fn(4, 1, |i, _| if i < 2 { 1.0 } else { -1.0 });
+/// let system = CoupledSystem { penalty: 0.5, route: Route::Svd, ..CoupledSystem::default() };
+/// let report = system.solve(&k, y.as_ref(), &Run::default())?.report;
+/// assert_eq!((report.route.as_str(), report.why.as_str()), ("svd", "asked for"));
+/// assert!((report.condition - 3.0).abs() < 1e-9); // (g + σ)/(g − σ) for g = 2, σ = 1
+/// assert!(report.converged() && report.residual < 1e-10);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct SystemReport {
     /// `svd`, `dense`, `krylov`, `minres`, `lsmr` or `low-rank`.

@@ -1,3 +1,15 @@
+//! The route that serves every penalty: K_c seen only on what the targets reach.
+//!
+//! 1. U and V start with an orthonormal basis of the centred targets.
+//! 2. K_c·(last block of V) extends U, K_cᵀ·(last block of U) extends V; the coefficients are new columns and rows of
+//!    H.
+//! 3. When the bases have grown by 30 %, H is decomposed, the small system is solved for the penalty, and the part that
+//!    the last blocks send outside is its residual.
+//! 4. A residual of 1e-12 ends it. As long as the small system is singular, or the residual larger, the spaces grow;
+//!    without room for another block the caller takes another route.
+//!
+//! H and its decomposition do not depend on the penalty: the next penalty begins at step 3.
+
 use super::{Found, Problem, SINGULAR, Spectral};
 use crate::base::error::Result;
 use crate::base::linalg;
@@ -123,6 +135,8 @@ impl Krylov {
     }
 
     /// Takes the next blocks in and multiplies them.
+    ///
+    /// Step 2. H grows by the images of the last blocks on both sides, so that every entry of Uᵀ·K_c·V is known.
     fn expand(&mut self, problem: &Problem<'_>) -> Result<()> {
         problem.run.watch.check()?;
         if self.steps > 0 {
@@ -152,6 +166,8 @@ impl Krylov {
     }
 
     /// The solution in the present spaces if it has converged.
+    ///
+    /// Step 3: H is decomposed anew only if it has grown since the last look.
     fn look(&mut self, problem: &Problem<'_>) -> Result<Option<Found>> {
         if self.looked != self.h.shape() {
             self.small = Spectral::small(self.h.as_ref(), self.right.is_none())?;

@@ -1,3 +1,5 @@
+//! Damped least squares by products alone.
+
 use super::gate::{Account, Equations};
 use super::{Found, OnSingular, Problem, SINGULAR, add_scaled, scale};
 use crate::base::error::Result;
@@ -27,6 +29,12 @@ struct Column {
 /// (M² + λI)·w = M·\[y_c; y_c\] by LSMR with damping √λ (\[FS11\] of the references): products with M only, all targets at
 /// once. λ = 0 gives the least-squares solution of least norm: with [`OnSingular::Error`] a random vector then rides along as one
 /// more target, and what is left of it or of a target lies where M is 0, which shows that M is singular.
+///
+/// 1. β·u = right-hand side, α·v = M·u: Golub–Kahan bidiagonalisation of M, which is symmetric.
+/// 2. In each step one product for u and one for v; two plane rotations for each target turn the bidiagonal matrix with
+///    its damping triangular.
+/// 3. The solution moves along a direction that is updated with three vectors, whatever the number of steps.
+/// 4. ‖gradient‖ is known from the rotations. A tenth of the tolerance ends the iteration, since that account drifts.
 pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Found> {
     let refuses = problem.system.on_singular == OnSingular::Error;
     let rhs = if refuses { problem.with_probe() } else { problem.rhs() };
@@ -95,6 +103,9 @@ pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Found> {
 
 impl Column {
     /// The factors of hbar, of hbar in x, and of h.
+    ///
+    /// The rotation that removes the damping, the one that makes the factor triangular, and the one of its second
+    /// factorisation, in this order.
     fn step(&mut self, alpha: f64, beta: f64, damp: f64) -> [f64; 3] {
         let alphahat = self.alphabar.hypot(damp);
         let (rho_old, rhobar_old) = (self.rho, self.rhobar);

@@ -1,3 +1,9 @@
+//! The route by products, for more samples than can be factored.
+//!
+//! M is indefinite, so conjugate gradients do not apply; MINRES does, and takes one product with K and one with Kᵀ a
+//! step. What makes it quick is the preconditioner |M|⁻¹ with K_c replaced by few triplets: 1/|g ± σ| on their vectors
+//! and 1/g elsewhere.
+
 use super::gate::{Account, Equations};
 use super::{Found, Problem, SINGULAR, Spectral, add_scaled, dots, lsmr, scale};
 use crate::base::error::Result;
@@ -156,6 +162,7 @@ impl Iteration {
         self.columns.iter().map(|c| Some(of(c)).filter(|f| f.is_finite()).unwrap_or(0.0)).collect()
     }
 
+    /// One step of the preconditioned Lanczos process for all targets at once, and the plane rotation of each of them.
     fn step(&mut self, problem: &Problem<'_>, spectral: &Spectral) -> Result<()> {
         let mut v = std::mem::replace(&mut self.y, Mat::new());
         scale(&mut v, &self.factors(|c| c.beta.recip()));

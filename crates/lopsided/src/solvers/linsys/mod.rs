@@ -14,6 +14,35 @@
 //!
 //! For a symmetric K (the LS-SVM) a = b solves (g·I + K_c)·a = y_c, with the eigenvalues g + λ: the other half of M's, g − λ,
 //! belongs to vectors (u, −u), which no target touches.
+//!
+//! | [`Route`] | operations for n samples | memory | when `auto` takes it |
+//! | --- | --- | --- | --- |
+//! | `Krylov` | a few dozen products with K and Kᵀ | the bases | first, from 500 samples on |
+//! | `Dense` | n³/3, and n³ more for an asymmetric K | n² | up to 5000 samples |
+//! | `Minres` | a product with K and Kᵀ per iteration | a few vectors | beyond |
+//! | `Svd` | about 10·n³ | 3·n² | where factors are not accurate enough |
+//! | `Lsmr` | two products with M per iteration | a few vectors | inside `Minres` and `Dense`, for singular systems |
+//! | `LowRank` | n·rank after the triplets are found | n·rank | never by itself |
+//!
+//! **Where to start:** [`CoupledSystem`] holds the penalty and the way, its `solve` takes an operator and targets.
+//! [`PenaltyPath`] solves the same K for many penalties, [`Spectral`] is the decomposition behind it, and
+//! [`SystemReport`] says what was done and how well. [`largest_singular_value`] tells up to which penalty the system is
+//! definite.
+//!
+//! ```
+//! use lopsided::operator::DenseOperator;
+//! use lopsided::solvers::linsys::CoupledSystem;
+//! use lopsided::{Mat, Run};
+//!
+//! // K = I: on centred targets K_c is the identity, so that a = b = y/(g + 1).
+//! let k = DenseOperator::Owned(Mat::<f64>::identity(4, 4));
+//! let y = Mat::from_fn(4, 1, |i, _| if i < 2 { 1.0 } else { -1.0 });
+//! let system = CoupledSystem { penalty: 0.5, ..CoupledSystem::default() };
+//! let found = system.solve(&k, y.as_ref(), &Run::default())?;
+//! assert!(found.report.converged());
+//! assert!((found.a[(0, 0)] - 1.0 / 3.0).abs() < 1e-9 && (found.b[(3, 0)] + 1.0 / 3.0).abs() < 1e-9);
+//! # Ok::<(), lopsided::Error>(())
+//! ```
 
 mod dense;
 mod gate;
@@ -43,6 +72,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Condition number beyond which a system counts as singular.
+///
+/// Ten digits are lost then, of the sixteen there are.
 pub const SINGULAR: f64 = 1e10;
 /// Up to this many samples a dense factorisation is taken.
 pub(crate) const DENSE: usize = 5000;
@@ -76,6 +107,28 @@ impl Limits {
 }
 
 /// What to do with a singular system.
+///
+/// M is singular where penalty·σ = 1 for a singular value of K_c, which is nothing exotic: row-normalised graphs have
+/// many σ = 1. "Singular" is never guessed: a vector that M shortens by a factor beyond [`SINGULAR`] must have been
+/// found.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::linsys::{CoupledSystem, OnSingular, Route};
+/// use lopsided::{Error, Mat, Run};
+///
+/// // K = I has σ = 1, so penalty 1 makes M singular; the targets lie where its eigenvalue is g + 1 = 2.
+/// let k = DenseOperator::Owned(Mat::<f64>::identity(4, 4));
+/// let y = Mat::from_fn(4, 1, |i, _| if i < 2 { 1.0 } else { -1.0 });
+/// let solve = |on_singular| {
+///     let system = CoupledSystem { penalty: 1.0, on_singular, route: Route::Svd, ..CoupledSystem::default() };
+///     system.solve(&k, y.as_ref(), &Run::default())
+/// };
+/// assert!((solve(OnSingular::Tikhonov(1.0))?.a[(0, 0)] - 2.0 / 5.0).abs() < 1e-9); // h/(h² + λ)
+/// assert!((solve(OnSingular::MinNorm)?.a[(0, 0)] - 0.5).abs() < 1e-9); // 1/h
+/// assert!(matches!(solve(OnSingular::Error), Err(Error::Singular { .. })));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnSingular {
@@ -111,6 +164,13 @@ impl fmt::Display for OnSingular {
 }
 
 /// How the system is solved.
+///
+/// ```
+/// use lopsided::solvers::linsys::Route;
+///
+/// assert_eq!("minres".parse::<Route>()?, Route::Minres);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Route {
     /// By size and operator.
@@ -165,6 +225,8 @@ impl FromStr for Route {
 }
 
 /// A coupled system and how to solve it.
+///
+/// All targets share one matrix, so that one factorisation or one Krylov space serves every class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoupledSystem {
     /// γ of \[AsKLS\]: the weight of the errors.
@@ -189,6 +251,8 @@ impl Default for CoupledSystem {
 
 /// Coefficients of both functions, one column per target: f_s(x) = Σ_j k(x, x_j)·b_j + β_s,
 /// f_t(z) = Σ_i k(x_i, z)·a_i + β_t (\[AsKLS\] Eq. (7)).
+///
+/// With labels of ±1 these are the coefficients times the labels: a = α∘y and b = β∘y in the letters of the paper.
 #[derive(Clone, Debug)]
 pub struct CoupledSolution {
     /// a, the weights of the target function.
@@ -205,6 +269,15 @@ pub struct CoupledSolution {
 
 impl CoupledSystem {
     /// Solves for all columns of `targets` at once.
+    ///
+    /// With [`Route::Auto`]:
+    ///
+    /// 1. From 500 samples on, Krylov spaces of the targets, of so few dimensions that failing costs less than what
+    ///    follows.
+    /// 2. Up to 5000 samples factors of half the size of M; where refinement cannot make them accurate, the complete
+    ///    decomposition.
+    /// 3. Beyond, MINRES for as many iterations as cost less than factors, then factors if they fit the memory.
+    /// 4. Whatever was found is measured by products of its own, and the biases follow from the means.
     ///
     /// # Errors
     /// [`Error::Param`], [`Error::Shape`] and [`Error::NotFinite`] for what cannot be used, [`Error::Singular`] with

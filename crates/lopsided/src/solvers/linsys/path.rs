@@ -1,3 +1,5 @@
+//! Many penalties for the price of little more than one.
+
 use super::krylov::Krylov;
 use super::problem::centred;
 use super::{CoupledSolution, CoupledSystem, Limits, MOST, Route, SYMMETRIC_SHARE, Spectral};
@@ -11,6 +13,21 @@ use faer::{Mat, MatRef};
 /// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where half of all
 /// dimensions do not suffice, by a complete decomposition. With more than 1500 samples the spaces have at most 512 dimensions, for a
 /// symmetric K fewer, and what they do not suffice for is solved one by one.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::linsys::{CoupledSystem, PenaltyPath};
+/// use lopsided::{Mat, Run};
+///
+/// let k = DenseOperator::Owned(Mat::<f64>::identity(4, 4));
+/// let y = Mat::from_fn(4, 1, |i, _| if i < 2 { 1.0 } else { -1.0 });
+/// let mut path = PenaltyPath::new(&k, y.as_ref(), false)?;
+/// for penalty in [0.1, 0.5, 2.0] {
+///     let found = path.solve(&CoupledSystem { penalty, ..CoupledSystem::default() }, &Run::default())?;
+///     assert!((found.a[(0, 0)] - 1.0 / (1.0 / penalty + 1.0)).abs() < 1e-9); // y/(g + 1)
+/// }
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct PenaltyPath<'a> {
     k: &'a dyn Operator<f64>,
     means: Means<f64>,

@@ -1,3 +1,5 @@
+//! The problem as all routes see it: M, its products, its right-hand side, and the order in which routes are tried.
+
 use super::gate::{Account, Solved};
 use super::{CoupledSolution, CoupledSystem, Limits, OnSingular, Spectral, dense, minres};
 use crate::base::Run;
@@ -117,6 +119,9 @@ impl Problem<'_> {
     }
 
     /// ‖M‖·‖w‖/‖M·w‖, the largest over the columns: a lower bound of the condition number for any w, where `norm` is at most ‖M‖.
+    ///
+    /// ‖M·w‖/‖w‖ is an upper bound of the least |eigenvalue| for any w ≠ 0, so nothing found this way can be too large
+    /// by accident. Beyond 1/ε the number means nothing more and becomes infinite.
     pub(super) fn least_condition(&self, w: &Mat<f64>, norm: f64) -> Result<f64> {
         let images = linalg::column_norms(self.apply(w.as_ref())?.as_ref());
         let shown = linalg::column_norms(w.as_ref()).into_iter().zip(images).filter(|(length, _)| *length > 0.0);
@@ -143,6 +148,8 @@ impl Problem<'_> {
 
 impl Solved {
     /// β_s = mean(y − K·b) and β_t = mean(y − Kᵀ·a).
+    ///
+    /// y − K·b has the same mean as y less the column means of K times b; no further product is needed.
     pub(super) fn with_biases(self, means: &Means<f64>, targets: MatRef<'_, f64>) -> CoupledSolution {
         let n = targets.nrows() as f64;
         let bias = |weights: &Mat<f64>, of: &[f64]| -> Vec<f64> {

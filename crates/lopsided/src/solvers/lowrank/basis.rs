@@ -1,3 +1,12 @@
+//! Orthonormal bases of the span of landmarks.
+//!
+//! | [`NystromMethod`] | looks at the samples | decomposes | take it |
+//! | --- | --- | --- | --- |
+//! | `Standard` | no | K_mm, m×m | by default |
+//! | `OneShot` | yes | K_mm and FᵀF | to keep few directions out of many landmarks |
+//! | `Double` | yes | a part of K_mm, l×l | for many landmarks and few directions |
+//! | `MultiScale` | yes | likewise, scale by scale | likewise, where l landmarks alone are too rough |
+
 use super::{KernelFunctions, LandmarkKernel};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -12,6 +21,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How A with AᵀK_mm·A = I is found; B = C·A is the orthonormal basis.
+///
+/// ```
+/// use lopsided::solvers::lowrank::NystromMethod;
+///
+/// assert_eq!("one-shot".parse::<NystromMethod>()?, NystromMethod::OneShot);
+/// assert_eq!(NystromMethod::default().to_string(), "standard");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NystromMethod {
@@ -67,6 +84,21 @@ const STREAM: u64 = 41;
 ///
 /// # Cost
 /// Standard m³, one shot m³ + n·m², double and multi-scale l³ + m²·l + n·m·l.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::solvers::landmarks::Landmarks;
+/// use lopsided::solvers::lowrank::{LandmarkKernel, NystromBasis};
+/// use lopsided::{Mat, Run, Samples};
+///
+/// // One coordinate and the linear kernel: a single landmark spans everything, so F·Fᵀ is K itself.
+/// let x = Samples::Dense(Mat::from_fn(3, 1, |i, _| (i + 1) as f64));
+/// let (kernel, run) = (KernelSpec::new("linear"), Run::default());
+/// let at = LandmarkKernel::new(&kernel, x.as_ref(), Landmarks::Indices(vec![1]), &run)?;
+/// let f = NystromBasis::default().fit(&at, x.as_ref(), &run)?.apply(x.as_ref(), &run)?;
+/// assert!(((&f * f.transpose())[(0, 2)] - 3.0).abs() < 1e-12); // 1·3
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NystromBasis {
     /// The method.
@@ -107,6 +139,7 @@ impl NystromBasis {
         }
     }
 
+    /// l and m for the double method, l, 2l, 4l, … and m for the multi-scale one; m alone where l has reached it.
     fn scales(&self, least: usize, m: usize) -> Vec<usize> {
         let mut sizes = vec![least];
         if self.method == NystromMethod::MultiScale {
@@ -192,6 +225,10 @@ impl<'a> Shuffled<'a> {
     }
 
     /// A basis found from the smallest scale and carried upwards.
+    ///
+    /// 1. A_0 = V·Λ^(−1/2) of the smallest scale's block.
+    /// 2. To the next scale: Y = K\[next, this\]·A·Λ^(−1/2), made orthonormal with respect to the larger block.
+    /// 3. Rows are put back where the shuffle took them from.
     fn spread<T: Scalar>(&self, scales: &[usize], run: &Run) -> Result<Mat<f64>> {
         let mut size = scales[0];
         let (mut a, mut values) = inverse_root_and_values::<T>(self.block(size, size).as_ref(), size)?;

@@ -1,3 +1,6 @@
+//! Functions Σ_j k(·, z_j)·w_j: feature maps and learned machines alike, evaluated in tiles and never as a whole kernel
+//! matrix.
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
@@ -18,6 +21,9 @@ const STRIP: usize = 1024;
 const BLOCK: usize = 4096;
 
 /// What kernel values are taken with.
+///
+/// A precomputed kernel knows no points, only its columns: anchors are then numbers of columns, and samples are rows of
+/// the matrix.
 #[derive(Clone, Debug)]
 pub enum Anchors<T> {
     /// Points of the space of the samples.
@@ -123,6 +129,23 @@ impl<T: Scalar> Anchors<T> {
 }
 
 /// Functions f_c(x) = Σ_j k(x, z_j)·weights\[j, c\] + bias\[c\]: feature maps, and what kernel machines learn.
+///
+/// # Cost
+/// n·anchors kernel values and n·anchors·functions operations for n samples.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::solvers::lowrank::{Anchors, KernelFunctions};
+/// use lopsided::{Mat, Run, Samples};
+///
+/// let one = Anchors::Points(Samples::Dense(Mat::from_fn(1, 1, |_, _| 1.0)));
+/// let f = KernelFunctions::new(&KernelSpec::new("linear"), one, Mat::from_fn(1, 1, |_, _| 2.0)); // f(x) = 2·x
+/// let x = Samples::Dense(Mat::from_fn(2, 1, |i, _| [1.0, 3.0][i]));
+/// assert_eq!(f.apply(x.as_ref(), &Run::default())?[(1, 0)], 6.0);
+/// let sums = f.moments(x.as_ref(), Mat::zeros(2, 0).as_ref(), None, &Run::default())?;
+/// assert_eq!((sums.gram[(0, 0)], sums.sums[0]), (40.0, 8.0)); // 2² + 6² and 2 + 6
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct KernelFunctions<T> {
     /// The kernel with its gamma.
@@ -136,6 +159,8 @@ pub struct KernelFunctions<T> {
 }
 
 /// Sums over samples of the values f of functions: FᵀWF, FᵀWY and Fᵀw with the weights w of the samples.
+///
+/// Nothing else of the samples is needed to solve (FᵀWF + λI)·w = FᵀWY, however many there are.
 #[derive(Clone, Debug)]
 pub struct Moments {
     /// FᵀWF.
@@ -148,6 +173,9 @@ pub struct Moments {
 
 impl<T: Scalar> KernelFunctions<T> {
     /// Functions without bias.
+    ///
+    /// # Panics
+    /// If there is not one row of weights for each anchor.
     pub fn new(kernel: &KernelSpec, anchors: Anchors<T>, weights: Mat<f64>) -> Self {
         assert_eq!(anchors.count(), weights.nrows(), "a row of weights for each anchor");
         KernelFunctions { kernel: kernel.clone(), anchors, bias: vec![0.0; weights.ncols()], weights }

@@ -20,6 +20,17 @@
 //! assert_eq!(features.shape(), (50, 5)); // the repeated landmark adds nothing
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! | step | type | what it is |
+//! | --- | --- | --- |
+//! | landmarks | [`crate::solvers::landmarks::Landmarks`] | samples, points, or combinations of samples |
+//! | their kernel | [`LandmarkKernel`] | k(x, C) for any x, and K_mm |
+//! | a basis | [`NystromBasis`] | A, by one of four methods |
+//! | features | [`KernelFunctions`] | x ↦ k(x, C)·A, evaluated in tiles |
+//! | sums of features | [`Moments`] | FᵀWF and FᵀWY, all that ridge regression needs |
+//!
+//! The approaches of \[NKM\] follow from these: LLA is a linear machine on the features, GSA takes α̂ = G⁺ŵ back to all
+//! samples, and NCR solves Eq. (11) from the moments of k(x, C) without any basis.
 
 mod basis;
 mod functions;
@@ -38,6 +49,20 @@ use crate::solvers::landmarks::Landmarks;
 use faer::{Mat, MatRef};
 
 /// The kernel between samples and landmarks, k(x, C), and among landmarks, K_mm.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::solvers::landmarks::Landmarks;
+/// use lopsided::solvers::lowrank::LandmarkKernel;
+/// use lopsided::{Mat, Run, Samples};
+///
+/// let x = Samples::Dense(Mat::from_fn(3, 1, |i, _| (i + 1) as f64)); // 1, 2, 3
+/// let run = Run::default();
+/// let at = LandmarkKernel::new(&KernelSpec::new("linear"), x.as_ref(), Landmarks::Indices(vec![0, 2]), &run)?;
+/// assert_eq!((at.gram[(0, 1)], at.gram[(1, 1)]), (3.0, 9.0)); // 1·3 and 3·3
+/// assert_eq!(at.values(x.as_ref(), &run)?[(1, 1)], 6.0); // 2·3
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LandmarkKernel<T> {
     kernel: KernelSpec,
@@ -104,6 +129,9 @@ impl<T: Scalar> LandmarkKernel<T> {
     }
 
     /// k(x, C), a row for each sample.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for samples of another width, [`Error::Interrupted`].
     pub fn values(&self, x: SamplesRef<'_, T>, run: &Run) -> Result<Mat<f64>> {
         match &self.sketch {
             None => self.anchors.values(&self.kernel, x, run),
@@ -120,6 +148,9 @@ impl<T: Scalar> LandmarkKernel<T> {
     }
 
     /// The functions k(·, C)·a.
+    ///
+    /// With A of a basis these are its features; with coefficients of a machine, what it has learned. For a sketch the
+    /// weights become P·a on all samples.
     pub fn functions(&self, a: Mat<f64>) -> KernelFunctions<T> {
         let weights = match &self.sketch {
             None => a,
@@ -129,6 +160,9 @@ impl<T: Scalar> LandmarkKernel<T> {
     }
 
     /// K_mn·W·K_nm and K_mn·W·Y, in blocks of samples.
+    ///
+    /// # Errors
+    /// Those of [`LandmarkKernel::values`].
     pub fn moments(
         &self,
         x: SamplesRef<'_, T>,
@@ -144,6 +178,15 @@ impl<T: Scalar> LandmarkKernel<T> {
 ///
 /// # Errors
 /// [`Error::Param`] with the kernels that will do.
+///
+/// ```
+/// use lopsided::kernel::KernelSpec;
+/// use lopsided::solvers::lowrank::check_symmetric;
+///
+/// assert!(check_symmetric::<f64>(&KernelSpec::new("rbf").with("gamma", 1.0)).is_ok());
+/// // Rows of SNE are divided by their sums, which takes the symmetry away.
+/// assert!(check_symmetric::<f64>(&KernelSpec::new("sne").with("gamma", 1.0)).is_err());
+/// ```
 pub fn check_symmetric<T: Scalar>(kernel: &KernelSpec) -> Result<()> {
     kernel.build::<T>()?;
     if kernel.is_symmetric() || kernel.is_precomputed() {

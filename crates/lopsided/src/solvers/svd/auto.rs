@@ -1,3 +1,5 @@
+//! The choice between a complete decomposition and an iteration.
+
 use super::{BLOCK, Exact, Lanczos, RESTARTS, Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
@@ -11,6 +13,22 @@ const SMALL: usize = 300;
 const MEDIUM: usize = 4000;
 
 /// Chooses between [`Exact`] and [`Lanczos`] by size and rank, and says why.
+///
+/// | smaller side | rank | solver |
+/// | --- | --- | --- |
+/// | up to 300 | any | [`Exact`] |
+/// | up to 4000 | an eighth of it or more | [`Exact`] |
+/// | otherwise | | [`Lanczos`] |
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+/// use lopsided::solvers::svd::{Auto, SvdSolver};
+///
+/// let auto = Auto::new::<f64>(&Settings::default())?;
+/// let name = |n: usize, rank: usize| SvdSolver::<f64>::plan(&auto, n, n, rank).solver;
+/// assert_eq!((name(300, 5), name(2000, 500), name(2000, 5)), ("exact", "exact", "lanczos"));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Auto {
     exact: Exact,
@@ -23,6 +41,7 @@ impl Auto {
         Ok(Auto { exact: Exact { tol: tolerance::<T>(params)? }, lanczos: Lanczos::new::<T>(params)? })
     }
 
+    /// Whether the complete decomposition is taken, and why.
     fn choice(n: usize, m: usize, rank: usize) -> (bool, String) {
         let side = n.min(m);
         if side <= SMALL {

@@ -1,4 +1,12 @@
 //! How far U·Σ·Vᵀ is from G, without the exact solution.
+//!
+//! | estimate | what it takes | what it is good for |
+//! | --- | --- | --- |
+//! | [`Probes`] | a product with ten Gaussian vectors | any G that can be multiplied |
+//! | [`Patch`] | 256 × 256 random entries | G of which only blocks are in reach |
+//!
+//! Both give relative errors in the Frobenius norm. Neither is a bound: an error that is concentrated in few rows and
+//! columns can hide from a patch, and ten probes are off by a factor of two now and then.
 
 use super::{Run, Svd};
 use crate::base::error::Result;
@@ -39,6 +47,9 @@ impl<T: Scalar> Probes<T> {
     }
 
     /// Estimate of ‖G‖_F², helped by the known norm of the approximation A where ‖G·ω‖² and ‖A·ω‖² go together.
+    ///
+    /// ‖A‖_F² is known exactly, so ‖G·ω‖² − ‖A·ω‖² + ‖A‖_F² has the same mean as ‖G·ω‖² and, where A is near G, far
+    /// less scatter. Whichever scatters less over the probes is averaged.
     fn square_of_norm(&self, known: &[f64], exact: f64) -> f64 {
         let plain: Vec<f64> = linalg::column_norms(self.image.as_ref()).into_iter().map(|n| n * n).collect();
         let helped: Vec<f64> = plain.iter().zip(known).map(|(g, a)| g - a + exact).collect();
@@ -47,6 +58,8 @@ impl<T: Scalar> Probes<T> {
 }
 
 /// ‖U·Σ·Vᵀ‖_F² for columns that need not be orthogonal.
+///
+/// tr(V·Σ·UᵀU·Σ·Vᵀ) = Σ_{k,l} σ_k·σ_l·(UᵀU)_kl·(VᵀV)_kl.
 fn squared_norm<T: Scalar>(svd: &Svd<T>) -> f64 {
     let (uu, vv) =
         (linalg::transpose_mul(svd.u.as_ref(), svd.u.as_ref()), linalg::transpose_mul(svd.v.as_ref(), svd.v.as_ref()));

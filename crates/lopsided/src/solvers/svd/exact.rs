@@ -1,3 +1,5 @@
+//! The complete decomposition, for matrices that fit.
+
 use super::gate::Goal;
 use super::{Run, SolveReport, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::{Error, Result};
@@ -8,6 +10,27 @@ use crate::operator::{Operator, materialize};
 use std::time::Instant;
 
 /// Stores G and decomposes it completely.
+///
+/// 1. All entries of G, by tiles.
+/// 2. Its thin SVD by dense linear algebra.
+/// 3. The leading triplets through the gate. The values that were cut off are all known, so a crowd that the rank
+///    splits is named in full.
+///
+/// # Cost
+/// About 10·n·m·min(n, m) operations and 2·n·m + (n + m)·min(n, m) numbers.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svd::{Exact, Svd, SvdSolver};
+/// use lopsided::{Mat, Run};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(5, 4, |i, j| ((i + 1) * (j + 1)) as f64)); // one outer product
+/// let svd: Svd<f64> = Exact { tol: 1e-10 }.solve(&g, 3, &Run::default())?;
+/// assert!((svd.sigma[0] - (55.0_f64 * 30.0).sqrt()).abs() < 1e-10); // √(1 + … + 25)·√(1 + … + 16)
+/// assert_eq!(svd.sigma.len(), 1); // the other two of three do not exist, and a note says so
+/// assert!(svd.report.notes.iter().any(|note| note.contains("numerical rank 1")));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Exact {
     /// Largest residual relative to a triplet's own σ that counts as converged.

@@ -1,4 +1,11 @@
 //! The one place that says whether triplets have converged.
+//!
+//! Triplet i has converged when max(‖G v_i − σ_i u_i‖, ‖Gᵀu_i − σ_i v_i‖) ≤ tol·σ_i with its *own* σ_i. Kernels of wide
+//! bandwidth have σ₁ thousands of times larger than σ₂; a residual relative to σ₁ would say nothing about all triplets
+//! but the first. What rounding alone leaves, about ε·σ₁·√n, is always allowed, and a note tells how many triplets
+//! needed that allowance.
+//!
+//! Fields are private and there is one function that sets them, so that no solver can call itself converged.
 
 use super::Svd;
 use crate::base::error::Result;
@@ -8,6 +15,8 @@ use crate::operator::Operator;
 use faer::{Mat, MatRef};
 
 /// Residuals of triplets and the verdict on them. Nothing outside this file can make one that says "converged".
+///
+/// Read by [`super::SolveReport::residuals`] and [`super::SolveReport::converged`].
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Measured {
@@ -81,6 +90,25 @@ impl<T: Scalar> Svd<T> {
     }
 
     /// max(‖G v − σ u‖, ‖Gᵀu − σ v‖) / σ for each triplet.
+    ///
+    /// # Cost
+    /// One product of G and one of Gᵀ with as many vectors as there are triplets.
+    ///
+    /// # Errors
+    /// Those of the products.
+    ///
+    /// ```
+    /// use lopsided::operator::DenseOperator;
+    /// use lopsided::solvers::svd::{Exact, Svd, SvdSolver};
+    /// use lopsided::{Mat, Run};
+    ///
+    /// let g = DenseOperator::Owned(Mat::<f64>::identity(4, 4));
+    /// let other = DenseOperator::Owned(Mat::<f64>::zeros(4, 4));
+    /// let svd: Svd<f64> = Exact { tol: 1e-10 }.solve(&g, 1, &Run::default())?;
+    /// assert!(svd.residuals(&g)?[0] < 1e-12);
+    /// assert!((svd.residuals(&other)?[0] - 1.0).abs() < 1e-12); // ‖0·v − 1·u‖
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn residuals(&self, g: &dyn Operator<T>) -> Result<Vec<f64>> {
         Ok(self.residual_lengths(g)?.iter().zip(&self.sigma).map(|(length, s)| length / s.as_f64()).collect())
     }

@@ -1,3 +1,12 @@
+//! The iteration that [`super::Lanczos`] and [`super::Randomized`] share: two orthonormal bases that grow by blocks.
+//!
+//! 1. [`Krylov::new`]: a block of Gaussian vectors, orthonormalised.
+//! 2. [`Krylov::expand`]: one product with G and one with Gᵀ; both bases grow by a block.
+//! 3. [`Krylov::ritz`]: the SVD of the small matrix B. σ(B) are lower bounds of σ(G), and the residual of each is the
+//!    length of what the last block sends out of V, known without a product.
+//! 4. [`Krylov::restart`]: the leading Ritz vectors replace the bases, and step 2 goes on from the same next block.
+//! 5. [`Krylov::finished`]: vectors from the bases, and the gate.
+
 use super::exact::not_finite;
 use super::gate::{Goal, rounding};
 use super::{Run, SolveReport, Svd};
@@ -114,6 +123,9 @@ impl<'a, T: Scalar> Krylov<'a, T> {
     }
 
     /// One step of the iteration.
+    ///
+    /// The bases are kept orthogonal in full: with a flat spectrum hundreds of steps follow each other, and lost
+    /// orthogonality would show as copies of values that have converged.
     pub(super) fn expand(&mut self) -> Result<()> {
         self.run.watch.check()?;
         let (rows, cols, block) = (self.u.ncols(), self.v.ncols(), self.pending());
@@ -162,6 +174,10 @@ impl<'a, T: Scalar> Krylov<'a, T> {
     }
 
     /// Singular values of B and the residual each has as a singular value of G.
+    ///
+    /// With B = P·S·Qᵀ the approximate triplets are (U·P, S, V·Q). G·(V·Q) = (U·P)·S holds exactly. What Gᵀ·(U·P) −
+    /// (V·Q)·S leaves is next·L·P_last; P_last are the rows of P that belong to the last block. Its column norms are
+    /// the residuals.
     pub(super) fn ritz(&self) -> Result<Ritz<T>> {
         let (rows, cols) = (self.u.ncols(), self.v.ncols());
         let small = linalg::thin_svd(self.b.as_ref().submatrix(0, 0, rows, cols)).ok_or_else(not_finite)?;
@@ -182,6 +198,9 @@ impl<'a, T: Scalar> Krylov<'a, T> {
     }
 
     /// Thick restart: the `keep` leading Ritz vectors take the place of the bases.
+    ///
+    /// U ← U·P_keep, V ← V·Q_keep and B ← diag(S_keep). The residual block stays as it is; every kept vector is coupled
+    /// to it, so the whole basis counts as the last block until the next step.
     pub(super) fn restart(&mut self, ritz: &Ritz<T>, keep: usize) {
         let start = Instant::now();
         let keep = keep.min(ritz.sigma().len());

@@ -1,3 +1,16 @@
+//! The solver for everything that is not small.
+//!
+//! How the loop goes:
+//!
+//! 1. Expand. Nothing is looked at before the bases have as many columns as triplets are wanted, and between two looks
+//!    B grows by a quarter, since decomposing it costs as much as a step.
+//! 2. Look: Ritz values and their residuals. Converged, and no value can hide copies: done.
+//! 3. Converged, but as many values as there are random vectors coincide: put fresh random vectors in and go on until
+//!    the values have stayed the same for half as many products as it took to find them.
+//! 4. The bases are full: restart with the leading Ritz vectors, and let the bases become half as long again. Where the
+//!    iteration stalls, widen the block.
+//! 5. No restarts left: the answer is what it is, and the gate measures it.
+
 use super::krylov::{Krylov, Ritz};
 use super::{BLOCK, RESTARTS, Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::Result;
@@ -21,6 +34,20 @@ use crate::operator::{Access, Operator};
 /// # Cost
 /// Per step one product of G and one of Gᵀ with a block, and O((n + m)·basis·block) for orthogonality. Memory
 /// O((n + m)·basis), with a basis of at most 12·(rank + 4) vectors, less for matrices of millions of rows.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svd::{Lanczos, Svd, SvdSolver};
+/// use lopsided::{Mat, Run};
+///
+/// // A permutation: all 30 singular values are 1, the hardest crowd there is.
+/// let ring = DenseOperator::Owned(Mat::from_fn(30, 30, |i, j| if (i + 1) % 30 == j { 1.0 } else { 0.0 }));
+/// let lanczos = Lanczos { tol: 1e-10, block: 0, restarts: 100 };
+/// let svd: Svd<f64> = lanczos.solve(&ring, 3, &Run::default())?;
+/// assert!(svd.report.converged() && svd.sigma.iter().all(|s| (s - 1.0).abs() < 1e-10));
+/// assert!(svd.report.notes.iter().any(|note| note.contains("one choice of many")));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lanczos {
     /// Largest residual relative to a triplet's own σ.
@@ -59,6 +86,9 @@ impl Lanczos {
     }
 
     /// Columns the bases may have.
+    ///
+    /// Twelve wide blocks, or three ranks and four blocks if that is more; within a gigabyte, but a rank and three
+    /// blocks at least, and never more than m.
     fn capacity(n: usize, m: usize, rank: usize, block: usize, bytes: usize) -> usize {
         const COMFORTABLE: usize = 1 << 30;
         let fitting = COMFORTABLE / ((n + m) * bytes);
@@ -151,6 +181,9 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
 }
 
 /// Ritz vectors that survive a restart of bases of `limit` columns.
+///
+/// The wanted ones, and a quarter of the rest at least: the vectors next to the wanted ones are what convergence
+/// depends on.
 fn kept(rank: usize, block: usize, limit: usize) -> usize {
     (rank + block.max((limit - rank) / 4)).min(limit - 2 * block.min(limit / 3))
 }
@@ -176,6 +209,7 @@ struct Confirmation {
 }
 
 impl Confirmation {
+    /// True when no value can hide copies, or when the values have stood still for long enough.
     fn holds<T: Scalar>(&mut self, ritz: &Ritz<T>, rank: usize, tol: f64, products: u64) -> bool {
         let now: Vec<f64> = ritz.sigma().iter().take(rank).map(|s| s.as_f64()).collect();
         if !may_hide_copies(&now, self.starts, rank, tol.sqrt()) {

@@ -17,6 +17,19 @@
 //! assert!(svd.report.converged() && svd.sigma.len() == 3);
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! | solver | products with G | memory besides G | when |
+//! | --- | --- | --- | --- |
+//! | [`Exact`] | all entries once | 2·n·m | small matrices, or most of the triplets |
+//! | [`Lanczos`] | until the residuals are small | (n + m)·12·(rank + 4) at most | the default for everything larger |
+//! | [`Randomized`] | at most `passes` blocks | (n + m)·(rank + 10)·passes | a rough answer at a fixed price |
+//! | [`Nystrom`] | a few blocks, or none at all | landmarks² and (n + m)·rank | products are dear or out of reach |
+//! | [`SymmetricNystrom`] | whole rows and columns | likewise | comparisons with the literature only |
+//! | [`Auto`] | those of [`Exact`] or [`Lanczos`] | likewise | whenever nobody asks for another |
+//!
+//! Every solver ends alike: triplets that are zero to working precision are dropped, and a note says so; signs are
+//! fixed, so that the entry of largest magnitude in each column of U is positive; both residuals of every triplet are
+//! measured; and a note tells where the last value is one of several equal ones, of which some were cut off.
 
 mod auto;
 mod estimate;
@@ -48,8 +61,14 @@ use crate::operator::Operator;
 use faer::Mat;
 
 /// Finds the leading singular triplets of G from products alone.
+///
+/// [`solver`] makes one by name; a solver of your own only has to say what it finds and what it costs.
 pub trait SvdSolver<T: Scalar>: Send + Sync {
     /// The `rank` leading triplets, fewer where G has fewer nonzero singular values.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a rank that is not between 1 and min(n, m) and for entries that are not finite,
+    /// [`Error::Interrupted`]. Not converging is no error: [`SolveReport::converged`] tells.
     fn solve(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>>;
 
     /// Bytes the solver holds at its peak for an n×m matrix, besides the operator, and the products it expects to need.
@@ -62,6 +81,17 @@ pub trait SvdSolver<T: Scalar>: Send + Sync {
 }
 
 /// What a solver will cost, known before anything is allocated.
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+/// use lopsided::solvers::svd::solver;
+///
+/// let auto = solver::<f64>("auto", &Settings::default())?;
+/// let (small, large) = (auto.plan(100, 80, 5), auto.plan(50_000, 20_000, 5));
+/// assert_eq!((small.solver, large.solver), ("exact", "lanczos"));
+/// assert!(small.bytes < large.bytes);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolverPlan {
     /// Name in the list of [`solvers`]; for `auto` the one it would take.
@@ -77,6 +107,22 @@ pub struct SolverPlan {
 }
 
 /// G ≈ U·diag(σ)·Vᵀ with orthonormal columns of U and V, σ descending and positive.
+///
+/// Signs are fixed together: the entry of largest magnitude in each column of U is positive, and V is flipped along, so
+/// that U·Σ·Vᵀ stays what it is. Equal data give equal signs.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svd::{Exact, Svd, SvdSolver};
+/// use lopsided::{Mat, Run};
+///
+/// let g = Mat::from_fn(2, 3, |i, j| [[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]][i][j]);
+/// let svd: Svd<f64> = Exact { tol: 1e-10 }.solve(&DenseOperator::Borrowed(g.as_ref()), 2, &Run::default())?;
+/// assert!((svd.sigma[0] - 3.0).abs() < 1e-12 && (svd.sigma[1] - 2.0).abs() < 1e-12);
+/// assert!((svd.u[(1, 0)] - 1.0).abs() < 1e-12 && (svd.v[(0, 0)] - 1.0).abs() < 1e-12); // G takes e₀ to 3·e₁
+/// assert!((svd.u.transpose() * &svd.u - Mat::<f64>::identity(2, 2)).norm_max() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Svd<T> {
     /// Left singular vectors, one column each.
@@ -95,6 +141,22 @@ pub struct Svd<T> {
 ///
 /// New samples are placed by the same products, so that a training sample lands on its own row of U or V. Without landmarks among the
 /// rows, V = Gᵀ·U·Σ⁻¹ places columns as it does without an extension.
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+/// use lopsided::operator::{DenseOperator, Operator, Submatrix};
+/// use lopsided::solvers::svd::solver;
+/// use lopsided::{Mat, Run};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(60, 50, |i, j| (i + j) as f64)); // rank two
+/// let settings = Settings::default().with("rows-sample", 20).with("cols-sample", 20).with("polish", false);
+/// let svd = solver::<f64>("nystrom", &settings)?.solve(&g, 2, &Run::default())?;
+/// let from = svd.extension.as_ref().expect("Nyström vectors come from landmarks");
+/// let mut u = Mat::<f64>::zeros(60, 2);
+/// Submatrix::<f64>::new(&g, None, Some(&from.cols)).apply(from.row_weights.as_ref(), u.as_mut())?;
+/// assert!((u - &svd.u).norm_max() < 1e-10);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extension<T> {
     /// Landmarks among the rows of G.
@@ -108,6 +170,8 @@ pub struct Extension<T> {
 }
 
 /// A solver's account of its work.
+///
+/// Numbers of products count vectors, not calls: a product with a block of 8 vectors counts 8.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct SolveReport {
@@ -154,6 +218,11 @@ impl SolveReport {
 }
 
 /// All solvers. The order is the order of every listing.
+///
+/// ```
+/// let names: Vec<&str> = lopsided::solvers::svd::solvers::<f64>().iter().map(|entry| entry.name).collect();
+/// assert_eq!(names, ["auto", "exact", "lanczos", "randomized", "nystrom", "symmetric-nystrom"]);
+/// ```
 pub fn solvers<T: Scalar>() -> Vec<Entry<dyn SvdSolver<T>>> {
     vec![
         auto::entry(),
@@ -166,6 +235,10 @@ pub fn solvers<T: Scalar>() -> Vec<Entry<dyn SvdSolver<T>>> {
 }
 
 /// The solver called `name`.
+///
+/// # Errors
+/// [`Error::Unknown`] for a name that is not in the list of [`solvers`], [`Error::Param`] for a setting that it does
+/// not take or that is outside its range.
 pub fn solver<T: Scalar>(name: &str, params: &Settings) -> Result<Box<dyn SvdSolver<T>>> {
     registry::build("solver", &solvers::<T>(), name, params)
 }
@@ -258,6 +331,11 @@ impl<T: Scalar> Svd<T> {
     /// Finishes a solver's result: drops zero triplets, fixes signs, passes the gate.
     ///
     /// `beyond` are further values that the solver knows, `all` tells whether they are all there are.
+    ///
+    /// 1. At most `rank` triplets stay, those above ε·max(n, m)·σ₁.
+    /// 2. Signs.
+    /// 3. Residuals by two products with each vector, and the verdict.
+    /// 4. A note where values beyond the last one coincide with it.
     fn finish(self, g: &dyn Operator<T>, rank: usize, goal: Goal, (beyond, all): (&[T], bool)) -> Result<Self> {
         let mut svd = self.without_zeros(rank);
         svd.fix_signs();

@@ -1,3 +1,5 @@
+//! A fixed number of passes over G.
+
 use super::krylov::Krylov;
 use super::{Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
 use crate::base::error::Result;
@@ -10,6 +12,26 @@ use crate::operator::Operator;
 ///
 /// Stops as soon as the residuals reach the tolerance, and after `passes` products with G at the latest. It never
 /// restarts, so memory grows with the passes; for a tolerance that must be met take [`super::Lanczos`].
+///
+/// 1. A Gaussian block of rank + `oversample` vectors.
+/// 2. Up to `passes` times: the block's image under G and Gᵀ joins the bases, which keep all images and not only the
+///    last.
+/// 3. Rayleigh–Ritz on the bases; stop early where the residuals allow it.
+///
+/// # Cost
+/// 2·(rank + oversample)·passes products at most, (n + m)·(rank + oversample)·passes numbers.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svd::{Randomized, Svd, SvdSolver};
+/// use lopsided::{Mat, Run};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(20, 10, |i, j| (i + j) as f64)); // rank two: one pass sees all of it
+/// let randomized = Randomized { tol: 1e-8, oversample: 4, passes: 4 };
+/// let svd: Svd<f64> = randomized.solve(&g, 2, &Run::default())?;
+/// assert!(svd.report.converged() && svd.sigma[0] >= svd.sigma[1]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Randomized {
     /// Largest residual relative to a triplet's own σ that counts as converged.

@@ -1,3 +1,5 @@
+//! The C-SVM: a bound on every coefficient.
+
 use super::smo::{Rules, Search};
 use super::{Part, RowCache, SvmSolution};
 use crate::base::Run;
@@ -5,6 +7,25 @@ use crate::base::error::{Error, Result};
 use crate::solvers::linsys::check_penalty;
 
 /// A two-class C-SVM: maximise yᵀc − ½·cᵀKc over 1ᵀc = 0 and c_i between 0 and C·w_i·y_i.
+///
+/// C weighs the losses max(0, 1 − y·f) against |w|²/2. Samples beyond the margin have c_i = 0, those on it are between
+/// the bounds, those that violate it are at the bound C·w_i·y_i.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svm::{CSvm, Part, RowCache};
+/// use lopsided::{Mat, Run};
+///
+/// // The linear kernel of the points −1 and 1: w = 1 separates them with both on the margin.
+/// let k = DenseOperator::Owned(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { -1.0 }));
+/// let rows = RowCache::new(&k, 1 << 20)?;
+/// let part = Part::all(&[-1.0, 1.0]);
+/// let found = CSvm::new(10.0).solve(&rows, &part, &Run::default())?;
+/// assert!((found.coefficients[1] - 0.5).abs() < 1e-3 && found.bias.abs() < 1e-3);
+/// let again = CSvm::new(10.0).solve_from(&rows, &part, Some(&found.coefficients), &Run::default())?;
+/// assert_eq!(again.steps, 0); // nothing left to move
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CSvm {
     /// C, the bound of the coefficients.
@@ -34,6 +55,8 @@ impl CSvm {
     }
 
     /// The same from coefficients near the solution, such as those of another penalty times the quotient of the two.
+    ///
+    /// Coefficients outside the bounds are moved to them first.
     ///
     /// # Errors
     /// Those of [`CSvm::solve`]; [`crate::Error::Shape`] for another number of coefficients.

@@ -1,3 +1,9 @@
+//! The working set of a search.
+//!
+//! Members keep a whole column of K each, to tell all samples what has changed, and a row of the small square of K
+//! between members, in which pairs are sought and moved thousands of times. In that square members stand group by
+//! group, each group padded to a multiple of the vector width, so that the inner loops need no remainders.
+
 use super::lanes::LANES;
 use super::row_cache::Entry;
 use super::smo::Search;

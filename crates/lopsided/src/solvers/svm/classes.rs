@@ -1,3 +1,10 @@
+//! Several classes by machines for two.
+//!
+//! | way | machines for k classes | each learns from | the class is |
+//! | --- | --- | --- | --- |
+//! | one against one | k·(k − 1)/2 | the samples of two classes | the one with most votes |
+//! | one against the rest | k | all samples | the one with the largest function |
+
 use super::probability::{Sigmoid, coupled, held_out};
 use super::{CSvm, NuSvm, Part, RowCache, SvmSolution};
 use crate::base::Run;
@@ -9,6 +16,20 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A machine for two classes.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svm::{CSvm, Machine, NuSvm, Part, RowCache};
+/// use lopsided::{Mat, Run};
+///
+/// let k = DenseOperator::Owned(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { -1.0 }));
+/// let rows = RowCache::new(&k, 1 << 20)?;
+/// for machine in [Machine::C(CSvm::new(10.0)), Machine::Nu(NuSvm::new(0.5))] {
+///     let found = machine.solve(&rows, &Part::all(&[-1.0, 1.0]), &Run::default())?;
+///     assert!((found.coefficients[1] - 0.5).abs() < 1e-3); // both find the function f(x) = x
+/// }
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Machine {
     /// Bounded coefficients.
@@ -47,6 +68,14 @@ impl Machine {
 }
 
 /// How two-class machines tell several classes apart.
+///
+/// ```
+/// use lopsided::solvers::svm::MultiClass;
+///
+/// assert_eq!("ovo".parse::<MultiClass>()?, MultiClass::OneVsOne);
+/// assert_eq!(MultiClass::OneVsRest.to_string(), "ovr");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MultiClass {
@@ -80,6 +109,15 @@ impl fmt::Display for MultiClass {
 }
 
 /// Samples of several classes, all those of K.
+///
+/// ```
+/// use lopsided::solvers::svm::{Classes, MultiClass};
+///
+/// let classes = Classes { codes: &[0, 2, 1, 2], count: 3, weights: None };
+/// assert_eq!(classes.pairs(MultiClass::OneVsOne), [(0, Some(1)), (0, Some(2)), (1, Some(2))]);
+/// let part = classes.part((0, Some(2)));
+/// assert_eq!((part.places, part.y), (vec![0, 1, 3], vec![1.0, -1.0, -1.0]));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Classes<'a> {
     /// Class of each sample, below `count`.
@@ -108,6 +146,8 @@ pub struct Learned {
 
 impl Classes<'_> {
     /// All machines, in parallel.
+    ///
+    /// With `probability` each machine is learned five more times on four fifths of its samples, for [`Sigmoid::fit`].
     ///
     /// # Errors
     /// Those of [`Machine::solve`].
@@ -175,6 +215,16 @@ fn absent(samples: usize) -> SvmSolution {
 
 /// A column per class from one per pair: the functions themselves, f and −f for two classes, or the votes with the sum of the
 /// functions squeezed between −1/3 and 1/3, so that it decides between equals only.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::solvers::linear_machine::largest_columns;
+/// use lopsided::solvers::svm::class_values;
+///
+/// let pairs = [(0, Some(1)), (0, Some(2)), (1, Some(2))];
+/// let values = Mat::from_fn(1, 3, |_, at| [-0.5, 2.0, 1.0][at]); // 1 beats 0, 0 beats 2, 1 beats 2
+/// assert_eq!(largest_columns(class_values(values.as_ref(), &pairs, 3).as_ref()), [1]);
+/// ```
 pub fn class_values(values: MatRef<'_, f64>, pairs: &[Pair], count: usize) -> Mat<f64> {
     if pairs.iter().all(|pair| pair.1.is_none()) {
         return values.to_owned();
@@ -199,6 +249,16 @@ pub fn class_values(values: MatRef<'_, f64>, pairs: &[Pair], count: usize) -> Ma
 ///
 /// # Panics
 /// If there is not one sigmoid for each column.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::solvers::svm::{Sigmoid, class_probabilities};
+///
+/// let sigmoid = Sigmoid { slope: -1.0, offset: 0.0 };
+/// let pairs = [(0, Some(1)), (0, Some(2)), (1, Some(2))];
+/// let p = class_probabilities(Mat::zeros(1, 3).as_ref(), &[sigmoid; 3], &pairs, 3);
+/// assert!((0..3).all(|c| (p[(0, c)] - 1.0 / 3.0).abs() < 1e-9)); // nobody beats anybody
+/// ```
 pub fn class_probabilities(values: MatRef<'_, f64>, sigmoids: &[Sigmoid], pairs: &[Pair], count: usize) -> Mat<f64> {
     assert_eq!(values.ncols(), sigmoids.len(), "one sigmoid for each function");
     let mut out = Mat::zeros(values.nrows(), count);

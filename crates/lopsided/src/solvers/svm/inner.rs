@@ -1,3 +1,10 @@
+//! Pairs within a chunk.
+//!
+//! 1. i: the largest residual among members whose coefficient may grow.
+//! 2. j: of those that may shrink, the one with the largest gain (r_i − r_j)²/(K_ii + K_jj − 2K_ij).
+//! 3. λ = (r_i − r_j)/(K_ii + K_jj − 2K_ij), cut where c_i or c_j reaches its bound; c_i += λ, c_j −= λ.
+//! 4. r −= λ·(K_i − K_j) for all members, and in the same pass the extremes for the next step.
+
 use super::chunk::Chunk;
 use super::lanes::{CURVATURE, Extremes, Moved, Partner};
 use super::row_cache::Entry;

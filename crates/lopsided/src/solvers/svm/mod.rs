@@ -28,6 +28,19 @@
 //! assert!(found.verdict.converged() && found.bias.abs() < 1e-3);
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! **Where to start:** [`CSvm`] or [`NuSvm`] for two classes, [`Classes::learn`] with a [`Machine`] for several. A
+//! machine reads K through a [`RowCache`] and learns from a [`Part`] of its samples, so that machines for pairs of
+//! classes share one K.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `smo` | the search: which samples are in the chunk, when it ends |
+//! | `chunk` | the rows of K of the chunk's members, laid out for vector units |
+//! | `inner` | moves pairs within the chunk |
+//! | `lanes` | the inner loops, eight numbers side by side |
+//! | `classes` | several classes by machines for two |
+//! | `probability` | from decision values to probabilities |
 
 mod c_svm;
 mod chunk;
@@ -50,6 +63,13 @@ use crate::base::error::{Error, Result};
 use crate::base::verdict::Verdict;
 
 /// The samples of K that one machine learns from.
+///
+/// ```
+/// use lopsided::solvers::svm::Part;
+///
+/// let part = Part::all(&[1.0, -1.0]).with_weights(vec![1.5, 0.5]);
+/// assert_eq!((part.places, part.weights), (vec![0, 1], Some(vec![1.5, 0.5])));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Places in K.
@@ -118,6 +138,8 @@ pub(crate) fn check_weights(weights: &[f64], samples: usize) -> Result<()> {
 }
 
 /// The function f(x) = Σ_i k(x, x_i)·c_i + bias.
+///
+/// Samples with c_i = 0 do not matter: those with another coefficient are the support vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SvmSolution {
     /// c_i = α_i·y_i.

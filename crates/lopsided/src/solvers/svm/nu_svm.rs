@@ -1,3 +1,5 @@
+//! The ν-SVM: a bound on the share of samples inside the margin.
+
 use super::smo::{Rules, Search};
 use super::{Part, RowCache, SvmSolution};
 use crate::base::Run;
@@ -18,6 +20,21 @@ const SMALLER: f64 = 0.01;
 /// ρ is half the distance between the classes, each shrunk towards its mean so that no sample counts for more than 2/(ν·n):
 /// the larger ν, the smaller they are and the farther apart. Where they meet, ρ = 0, Σ_i k(·, x_i)·c_i vanishes and any
 /// decision is as good as any other: the result has the margin 0, is not divided by it and has not converged.
+///
+/// ```
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svm::{NuSvm, Part, RowCache};
+/// use lopsided::{Mat, Run};
+///
+/// let k = DenseOperator::Owned(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { -1.0 }));
+/// let rows = RowCache::new(&k, 1 << 20)?;
+/// let part = Part::all(&[-1.0, 1.0]);
+/// assert_eq!(NuSvm::most(&part), 1.0); // balanced classes
+/// let found = NuSvm::new(1.0).solve(&rows, &part, &Run::default())?;
+/// assert!((found.margin - 2.0).abs() < 1e-9); // c = (−1, 1), K·c = (−2, 2)
+/// assert!((found.coefficients[1] - 0.5).abs() < 1e-9); // divided by it
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NuSvm {
     /// ν, above 0 and at most 2·min(n₊, n₋)/n, where n₊ and n₋ are the (weights of the) samples of each class.
@@ -37,6 +54,9 @@ impl NuSvm {
     }
 
     /// The largest ν for some labels and weights.
+    ///
+    /// 2·min(n₊, n₋)/n: with a larger one the smaller class could not reach its sum with every coefficient at the
+    /// bound.
     pub fn most(part: &Part) -> f64 {
         let sum =
             |sign: f64| (0..part.y.len()).filter(|&i| part.y[i] * sign > 0.0).map(|i| part.weight(i)).sum::<f64>();

@@ -1,3 +1,9 @@
+//! From decision values to probabilities.
+//!
+//! 1. [`held_out`]: the value of each sample by a machine that has not seen it, in five parts.
+//! 2. [`Sigmoid::fit`]: Platt's sigmoid of these values, one for each machine.
+//! 3. [`coupled`]: for one machine per pair, the class probabilities that agree best with those of all pairs.
+
 use super::Part;
 use super::classes::Pair;
 use crate::base::error::Result;
@@ -14,6 +20,14 @@ const STEPS: usize = 100;
 const CERTAIN: f64 = 1e-7;
 
 /// P(first class | f) = 1/(1 + exp(slope·f + offset)): Platt's sigmoid.
+///
+/// ```
+/// use lopsided::solvers::svm::Sigmoid;
+///
+/// let sigmoid = Sigmoid::fit(&[-1.0, 1.0], &[-1.0, 1.0]);
+/// assert!((sigmoid.probability(1.0) - 2.0 / 3.0).abs() < 1e-6); // (n₊ + 1)/(n₊ + 2)
+/// assert!((sigmoid.probability(0.0) - 0.5).abs() < 1e-6);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sigmoid {
     /// A, below 0 where larger values mean the first class.
@@ -114,6 +128,13 @@ pub(crate) fn held_out(
 ///
 /// One coordinate after the other takes its best value, and p is divided by its sum, until the conditions
 /// (Qp)_a = pᵀQp hold. Classes without pair have probability 0.
+///
+/// ```
+/// use lopsided::solvers::svm::coupled;
+///
+/// let p = coupled(&[0.8], &[(0, Some(1))], 2);
+/// assert!((p[0] - 0.8).abs() < 1e-6 && (p[1] - 0.2).abs() < 1e-6);
+/// ```
 pub fn coupled(first: &[f64], pairs: &[Pair], count: usize) -> Vec<f64> {
     let mut q = faer::Mat::<f64>::zeros(count, count);
     let mut present = vec![false; count];

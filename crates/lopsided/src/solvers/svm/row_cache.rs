@@ -1,3 +1,5 @@
+//! K as searches see it: its diagonal at once, its rows when they are needed.
+
 use super::lanes;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -11,6 +13,20 @@ const TOGETHER: usize = 256;
 const SEARCHES: usize = 16;
 
 /// A symmetric kernel matrix, of which every search keeps the rows of the samples it moves, as many as fit a bound.
+///
+/// Clones share the diagonal and the memory that finished searches left. Rows are kept in single precision where the
+/// operator says that this is accurate enough.
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svm::RowCache;
+///
+/// let k = DenseOperator::Owned(Mat::from_fn(3, 3, |i, j| (i * j) as f64));
+/// let rows = RowCache::new(&k, 1 << 20)?;
+/// assert_eq!((rows.len(), rows.diagonal()), (3, &[0.0, 1.0, 4.0][..]));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct RowCache<'a> {
     k: &'a dyn Operator<f64>,

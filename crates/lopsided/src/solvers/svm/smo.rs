@@ -1,3 +1,12 @@
+//! The search for the coefficients, of C- and ν-machines alike.
+//!
+//! 1. The violation over all samples. Within the tolerance: residuals are computed anew from the coefficients, and if
+//!    it still is, done.
+//! 2. Exchange: the samples that ask most urgently join the chunk, 32 or half as many as it has, balanced between
+//!    groups and sides; where rows do not fit, the least urgent members at a bound leave.
+//! 3. Pairs are moved within the chunk until its violation is a tenth of that of all samples.
+//! 4. What the members' coefficients have changed is told to the residuals of all samples, and the search begins again.
+
 use super::chunk::Chunk;
 use super::inner::Inner;
 use super::lanes::{self, Extremes};
@@ -105,6 +114,9 @@ impl<'a> Search<'a> {
     }
 
     /// The search with rows of some precision.
+    ///
+    /// Residuals drift as they are summed up over the steps. A search that seems finished is measured, and goes on from
+    /// the true residuals at most five times.
     fn run_in<E: Entry>(&mut self, rules: Rules, run: &Run) -> Result<Ended> {
         let most = rules.max_steps.unwrap_or_else(|| 1_000_000.max(100 * self.c.len()));
         let mut chunk = Chunk::<E>::new(self);
@@ -230,6 +242,8 @@ struct Worst {
 }
 
 /// How much samples ask to be moved: how far their residuals are beyond the level of their group, on the side they may move to.
+///
+/// The pair that violates the conditions most is always the most urgent: without it a search might make no progress.
 struct Urgency<'a> {
     search: &'a Search<'a>,
     worst: Worst,

@@ -1,3 +1,10 @@
+//! One sample of landmarks: the SVD of the block where they meet, and what follows from it.
+//!
+//! With B = G\[rows, cols\] = u·λ·vᵀ the vectors of G are known at the landmarks. A row x of G that is no landmark is
+//! placed by its entries at the column landmarks, u(x) ∝ Σ_j G\[x, cols_j\]·v_j/λ, \[KSVD\] Eq. (8), and a column
+//! likewise. Everything else here decides how these vectors are scaled (`extended`), refined (`polished`) and judged
+//! (`error_on`).
+
 use super::named;
 use crate::base::Run;
 use crate::base::error::Result;
@@ -28,6 +35,8 @@ impl<T: Scalar> Core<T> {
     }
 
     /// λ̃ = √(NM/(nm))·λ.
+    ///
+    /// A block of n of N rows and m of M columns holds about the share √(nm/(NM)) of every singular value.
     fn sigma(&self, g: &dyn Operator<T>) -> Vec<T> {
         let share = |all: usize, part: usize| all as f64 / part as f64;
         let factor = (share(g.nrows(), self.rows.len()) * share(g.ncols(), self.cols.len())).sqrt();
@@ -51,6 +60,9 @@ impl<T: Scalar> Core<T> {
     ///
     /// V·Σ = Gᵀ·U holds, so that columns are placed by U and Σ. G·V = U·Σ holds only as far as the triplets have converged; rows are
     /// placed by U = G·(Q·R⁺·W), which holds for any.
+    ///
+    /// # Cost
+    /// One product of G and one of Gᵀ with as many vectors as the sample shows.
     pub(super) fn polished(&self, g: &dyn Operator<T>) -> Result<Svd<T>> {
         let mut v = Mat::zeros(g.ncols(), self.small.sigma.len());
         Submatrix::new(g, Some(&self.rows), None).apply_transpose(self.weights().1.as_ref(), v.as_mut())?;
@@ -120,6 +132,9 @@ pub(crate) fn to_unit_columns<T: Scalar>(a: &mut Mat<T>, mut weights: Option<&mu
 }
 
 /// At most `keep` triplets of a block, far within the tolerance and without those that are zero to working precision.
+///
+/// Up to 512 landmarks, or where a quarter of the triplets is wanted, completely; beyond by [`Lanczos`], a hundred
+/// times more accurately than the extension needs.
 pub(crate) fn decompose<T: Scalar>(block: Mat<T>, keep: usize, tol: f64, run: &Run) -> Result<ThinSvd<T>> {
     let (n, m) = block.shape();
     let small = if n.min(m) <= SMALL || 4 * keep >= n.min(m) {

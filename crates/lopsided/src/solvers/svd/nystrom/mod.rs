@@ -1,3 +1,6 @@
+//! Singular vectors from landmarks. The formulas of one size of the sample are in `core`; here is what surrounds them:
+//! how large the sample is, when it grows, how good the result is.
+
 mod core;
 
 pub(crate) use core::{decompose, to_unit_columns};
@@ -41,6 +44,20 @@ const FEWEST: usize = 64;
 /// # Departures
 /// Extended vectors are scaled to unit length instead of by √(√(nm)/√(NM)), which gives unit length only on average; they
 /// are not exactly orthogonal without polish. The paper has neither polish nor an estimate nor growth, and takes λ̃ as is.
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svd::solver;
+/// use lopsided::{Mat, Run};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(60, 50, |i, j| (i + j) as f64)); // rank two: any few landmarks tell all
+/// let settings = Settings::default().with("rows-sample", 20).with("cols-sample", 20);
+/// let svd = solver::<f64>("nystrom", &settings)?.solve(&g, 2, &Run::default())?;
+/// assert_eq!(svd.report.landmarks, Some((20, 20)));
+/// assert!(svd.report.converged() && svd.report.error_estimate.is_some_and(|error| error < 1e-8));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub struct Nystrom<T: Scalar> {
     /// Largest residual relative to a triplet's own σ that counts as converged.
     pub tol: f64,
@@ -141,6 +158,11 @@ impl<T: Scalar> Nystrom<T> {
     }
 
     /// The method where only blocks of G are in reach.
+    ///
+    /// 1. A patch of 256 × 256 random entries, evaluated once.
+    /// 2. The block where the landmarks meet, its triplets, and their extension to the patch: the error there.
+    /// 3. Twice as many landmarks as long as the error is above the tolerance and falls by a tenth or more.
+    /// 4. The extension to all rows and columns; error and residuals estimated from the patch.
     fn solve_blocks(&self, g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Svd<T>> {
         let patch = Patch::new(g, run)?;
         let mut sizes = first_sizes(g, rank, (self.rows_sample, self.cols_sample))?;
