@@ -1,4 +1,13 @@
 //! Methods that kernel SVD is measured against.
+//!
+//! | method | decomposes | sides | sees directions |
+//! | --- | --- | --- | --- |
+//! | [`Pca`] | centred X·Xᵀ | one | no |
+//! | [`Kpca`] | centred k(X, X) | one | no |
+//! | [`LinearSvd`] | X itself | two | yes, links of length one |
+//! | [`Hope`] | Katz proximity of a graph | two | yes, paths of all lengths |
+//!
+//! All give [`Features`], so that evaluations treat them and the kernel SVD alike.
 
 use super::{Features, Gram, KernelSvd, Scaling};
 use crate::base::Run;
@@ -12,6 +21,16 @@ use crate::operator::Katz;
 use crate::solvers::svd;
 
 /// A solver by name, with its parameters.
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+/// use lopsided::estimators::{Pca, SolverSpec};
+///
+/// let params = Settings::default().with("tol", 1e-9);
+/// let machine = Pca { rank: 2, solver: SolverSpec { params, ..SolverSpec::new("lanczos") } };
+/// assert_eq!(machine.solver.name, "lanczos");
+/// assert_eq!(SolverSpec::default().name, "auto");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolverSpec {
     /// Name in the list of [`svd::solvers`].
@@ -37,6 +56,18 @@ impl Default for SolverSpec {
 ///
 /// Eigenvectors of the centred Gram matrix (I − 11ᵀ/n)·X·Xᵀ·(I − 11ᵀ/n), found from products with X and Xᵀ: neither the Gram
 /// matrix nor the covariance is formed. `sigma` are its eigenvalues, the squared singular values of the centred X.
+///
+/// Points on a line vary along it alone, here by (1 + 4)·(1 + 0 + 1) = 10:
+///
+/// ```
+/// use lopsided::{Dataset, Mat, Pca, Run, Samples};
+///
+/// let x = Mat::from_fn(3, 2, |i, j| (i as f64 - 1.0) * (j + 1) as f64); // t·(1, 2) for t = −1, 0, 1
+/// let found = Pca::new(1).fit(&Dataset::new(Samples::Dense(x)), &Run::default())?;
+/// assert!((found.sigma[0] - 10.0).abs() < 1e-9);
+/// assert_eq!(found.sides(), 1);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pca {
     /// Number of components.
@@ -62,6 +93,18 @@ impl Pca {
 }
 
 /// Kernel principal components: a symmetric kernel over the row samples twice (\[KSVD\] App. C.1).
+///
+/// Eigenvectors of (I − 11ᵀ/n)·K·(I − 11ᵀ/n) with K = k(X, X); centred ones are orthogonal to the constant:
+///
+/// ```
+/// use lopsided::{Dataset, Kpca, Mat, Run, Samples};
+///
+/// let x = Mat::from_fn(5, 1, |i, _| i as f64);
+/// let found = Kpca::new("rbf", 2).fit(&Dataset::new(Samples::Dense(x)), &Run::default())?;
+/// assert!(found.sigma[0] >= found.sigma[1]);
+/// assert!((0..2).all(|k| found.u.col(k).iter().sum::<f64>().abs() < 1e-9));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Kpca {
     /// The kernel; a `gamma` among its parameters wins over [`Kpca::gamma`].
@@ -103,6 +146,17 @@ impl Kpca {
 }
 
 /// Singular value decomposition of the data matrix X itself: X·V = U·Σ.
+///
+/// On the matrix of a graph it is the baseline without a kernel:
+///
+/// ```
+/// use lopsided::{Dataset, LinearSvd, Mat, Run, Samples};
+///
+/// let x = Mat::from_fn(2, 2, |i, j| if i == j { 2.0 + i as f64 } else { 0.0 }); // diag(2, 3)
+/// let found = LinearSvd::new(2).fit(&Dataset::new(Samples::Dense(x)), &Run::default())?;
+/// assert!((found.sigma[0] - 3.0).abs() < 1e-12 && (found.sigma[1] - 2.0).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LinearSvd {
     /// Number of triplets.
@@ -130,6 +184,19 @@ impl LinearSvd {
 /// High-order proximity preserved embedding: U·√Σ and V·√Σ from the Katz proximity of a graph, S = U·Σ·Vᵀ (\[HOPE\]).
 ///
 /// S = (I − βA)⁻¹·βA is multiplied, never formed: see [`Katz`].
+///
+/// A single link from node 0 to node 1 has no continuation, so that S = βA:
+///
+/// ```
+/// use lopsided::{Csr, Hope, Run};
+///
+/// let a = Csr::from_triplets(2, 2, &[(0, 1, 1.0)]);
+/// let found = Hope { beta: Some(0.25), ..Hope::new(1) }.fit(&a, &Run::default())?;
+/// assert!((found.sigma[0] - 0.25).abs() < 1e-12);
+/// let features = found.matrix(); // [U·√Σ, V·√Σ]: node 0 as source, node 1 as target
+/// assert!((features[(0, 0)].abs() - 0.5).abs() < 1e-12 && (features[(1, 1)].abs() - 0.5).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Hope {
     /// Weight of a path per link; `None`: 0.5 / spectral radius.
@@ -159,6 +226,7 @@ impl Hope {
     }
 }
 
+/// The kernel SVD that a baseline is a special case of.
 fn machine(gram: impl Into<Gram>, rank: usize, solver: &SolverSpec) -> KernelSvd {
     KernelSvd::new(gram).with_rank(rank).with_solver(&solver.name).with_solver_params(solver.params.clone())
 }

@@ -1,3 +1,6 @@
+//! Biclustering: clusters of rows and of columns of one matrix, which belong together because one decomposition
+//! made both.
+
 use super::{KernelSvd, KernelSvdModel};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -15,6 +18,10 @@ use std::collections::BTreeMap;
 ///
 /// The rows of A are compared with its columns through a [`Compat`] matrix; the leading left singular vectors of the
 /// kernel matrix are features of the rows, the right ones features of the columns.
+///
+/// 1. Rows of A are scaled to unit length, unless that is switched off, and made comparable with its columns.
+/// 2. The kernel SVD of rows against columns: features U·Σ^p of the rows, V·Σ^p of the columns.
+/// 3. k-means on each side by itself, the best of several starts.
 ///
 /// # Errors
 /// Those of [`KernelSvd::fit`] and [`Dataset::from_matrix_with`], and [`Error::Param`] for impossible numbers of clusters.
@@ -50,6 +57,10 @@ pub struct Biclustering {
 }
 
 /// A fitted [`Biclustering`].
+///
+/// Clusters are numbered from 0 in the order of their first member, on each side by itself: that row cluster 0
+/// and column cluster 0 have the same number means nothing. Which of them belong together shows in the means of
+/// A over the blocks.
 #[derive(Clone, Debug)]
 pub struct BiclusteringModel<T> {
     /// Cluster of each row.
@@ -149,6 +160,18 @@ impl Biclustering {
     }
 
     /// The samples [`Biclustering::fit`] works on, checked and made comparable.
+    ///
+    /// Rows and columns have the same width in it, whatever the shape of A:
+    ///
+    /// ```
+    /// use lopsided::{Biclustering, Mat, Run, Samples};
+    ///
+    /// let a = Mat::from_fn(5, 3, |i, j| ((i + 2 * j) % 4) as f64 + 1.0);
+    /// let data = Biclustering::new("rbf", 2, 2).dataset(Samples::Dense(a), &Run::default())?;
+    /// assert_eq!((data.x.count(), data.cols().count()), (5, 3));
+    /// assert_eq!(data.x.width(), data.cols().width());
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn dataset<T: Scalar>(&self, a: Samples<T>, run: &Run) -> Result<Dataset<T>> {
         self.check(a.count(), a.width())?;
         a.check_finite("the matrix")?;
@@ -177,6 +200,7 @@ impl Biclustering {
         Ok(())
     }
 
+    /// Embeddings of one side in double precision, of unit length where that is asked for.
     fn features<T: Scalar>(&self, svd: &KernelSvdModel<T>, side: Side) -> Mat<f64> {
         let embedding = svd.embedding(side);
         let features = Mat::from_fn(embedding.nrows(), embedding.ncols(), |i, j| embedding[(i, j)].as_f64());

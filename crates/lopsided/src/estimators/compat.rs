@@ -1,4 +1,17 @@
 //! Rows and columns of a matrix brought to the same coordinates, so that a kernel can compare them.
+//!
+//! A row of an N×M matrix has M coordinates and a column N, so that no kernel can compare them as they are. A
+//! [`Compat`] matrix maps one side, or both, to common coordinates; a [`Compatibility`] is the choice of one
+//! with its width, and [`Dataset::from_matrix_with`] applies it. The maps stay with the data ([`Maps`]), so
+//! that new rows and columns take the same way.
+//!
+//! | choice | costs | when |
+//! | --- | --- | --- |
+//! | `pca` | one decomposition of A, or its q leading triplets | by default |
+//! | `pinv` | the same | the linear kernel should be A itself; divides by small singular values |
+//! | `random` | the norm of A and one product with q columns | A is large |
+//! | `learned` | a decomposition an epoch | a target of the rows is known |
+//! | `none` | nothing | A is square and its sides have the same coordinates, as in a graph |
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -45,6 +58,16 @@ const STREAM: u64 = 50;
 /// The minimiser of a1 in the paper is unique only up to a rotation, C = V·Q. Here Q = Uᵀ, so that x̃ and z have the same
 /// coordinates; with Q = I the kernel would compare coordinates of two unrelated bases. The random matrix likewise acts on
 /// both sides.
+///
+/// # Example
+/// ```
+/// use lopsided::Compat;
+///
+/// assert_eq!("pca".parse::<Compat>()?, Compat::Pca);
+/// assert_eq!(Compat::default().to_string(), "none");
+/// assert!("ica".parse::<Compat>().is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
     /// No change: for a square matrix whose rows and columns have the same coordinates.
@@ -112,6 +135,8 @@ impl Compatibility {
     }
 
     /// The maps for the rows and columns of A.
+    ///
+    /// Complete where no width was given and the matrix is small enough, truncated or random else.
     fn maps<T: Scalar>(&self, a: &Samples<T>, run: &Run) -> Result<Maps<T>> {
         let width = self.check(a)?;
         match (self.kind, width) {
@@ -161,6 +186,21 @@ impl<T: Scalar> Dataset<T> {
     /// # Errors
     /// [`Error::Shape`] for a matrix without entries, or one that is not square where there is no compatibility;
     /// [`Error::Param`] for a width out of range; [`Error::NotFinite`]; [`Error::Interrupted`].
+    ///
+    /// # Example
+    /// Under `pca` the linear kernel is U·S²·Vᵀ: it keeps the singular vectors of A, and its singular values are
+    /// the squares.
+    ///
+    /// ```
+    /// use lopsided::{Compat, Compatibility, Dataset, KernelSvd, Mat, Run, Samples};
+    ///
+    /// let a = Mat::from_fn(3, 2, |i, j| if i == j { 2.0 - i as f64 } else { 0.0 }); // singular values 2 and 1
+    /// let data = Dataset::from_matrix_with(Samples::Dense(a), &Compatibility::new(Compat::Pca), &Run::default())?;
+    /// let model = KernelSvd::new("linear").with_rank(2).fit(data, &Run::default())?;
+    /// let sigma = model.singular_values();
+    /// assert!((sigma[0] - 4.0).abs() < 1e-9 && (sigma[1] - 1.0).abs() < 1e-9);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn from_matrix_with(a: Samples<T>, compatibility: &Compatibility, run: &Run) -> Result<Self> {
         let maps = compatibility.maps(&a, run)?;
         if compatibility.kind == Compat::None {
@@ -178,6 +218,16 @@ impl<T: Scalar> Maps<T> {
     ///
     /// # Panics
     /// If the samples do not have the width of the map.
+    ///
+    /// # Example
+    /// ```
+    /// use lopsided::{Maps, Mat, Samples, Side};
+    ///
+    /// let maps = Maps { rows: Some(Mat::from_fn(2, 1, |_, _| 1.0)), cols: None };
+    /// let raw = Samples::Dense(Mat::from_fn(1, 2, |_, j| j as f64 + 1.0)); // the row (1, 2)
+    /// assert_eq!(maps.apply(Side::Row, raw.as_ref()).unwrap()[(0, 0)], 3.0);
+    /// assert!(maps.apply(Side::Col, raw.as_ref()).is_none());
+    /// ```
     pub fn apply(&self, side: Side, samples: SamplesRef<'_, T>) -> Option<Mat<T>> {
         self.side(side).map(|map| times(samples, map.as_ref()))
     }

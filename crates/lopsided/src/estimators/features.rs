@@ -1,3 +1,5 @@
+//! The common currency of methods that embed: what evaluations and comparisons read.
+
 use super::{KernelSvdModel, Scaling};
 use crate::base::scalar::Scalar;
 use crate::data::samples::Side;
@@ -8,6 +10,20 @@ use faer::{Mat, MatRef};
 ///
 /// Methods are compared through this one type: the features of sample i are row i of U·Σ^p and, for a method with two
 /// sides, row i of V·Σ^p beside it.
+///
+/// ```
+/// use lopsided::solvers::svd::{SolveReport, Svd};
+/// use lopsided::{Features, Mat, Scaling};
+///
+/// let eye = Mat::<f64>::identity(2, 2);
+/// let report = SolveReport::default();
+/// let svd = Svd { u: eye.clone(), sigma: vec![4.0, 1.0], v: eye, extension: None, report };
+/// let both = Features::two_sided(svd, Scaling::Sqrt);
+/// assert_eq!((both.rank(), both.sides()), (2, 2));
+/// assert_eq!(both.matrix()[(0, 0)], 2.0); // √4, and the same in column 2, on the other side
+/// assert_eq!(both.matrix()[(0, 2)], 2.0);
+/// assert_eq!(both.one_sided().matrix().shape(), (2, 2));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Features<T> {
     /// Left singular vectors, or eigenvectors of a symmetric method.
@@ -52,6 +68,9 @@ impl<T: Scalar> Features<T> {
     }
 
     /// U·Σ^p or V·Σ^p for any power.
+    ///
+    /// With p = 1 on one side and 0 on the other the product of both sides is what these triplets know of G, which
+    /// link scores use.
     pub fn scaled(&self, side: Side, power: f64) -> Mat<T> {
         let vectors = self.vectors(side);
         let factors: Vec<T> = self.sigma.iter().map(|s| s.powf(T::of(power))).collect();

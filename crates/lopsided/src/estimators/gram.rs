@@ -44,6 +44,13 @@ const GAMMA_FACTOR: Setting = Setting::new(
 );
 
 /// Settings of [`Gram::with`]: those of all kernels and the factor of the bandwidth.
+///
+/// ```
+/// use lopsided::estimators::gram_settings;
+///
+/// let names: Vec<&str> = gram_settings().iter().map(|setting| setting.name).collect();
+/// assert!(names.contains(&"gamma") && names.contains(&"gamma-factor"));
+/// ```
 pub fn settings() -> Vec<Setting> {
     let mut all = kernel_settings();
     all.insert(1.min(all.len()), GAMMA_FACTOR);
@@ -111,6 +118,20 @@ impl Gram {
     ///
     /// # Errors
     /// [`Error::Param`] for a value out of range or a setting that the kernel does not have.
+    ///
+    /// # Example
+    /// Settings that are no setting of any kernel are left alone, so that a machine can hand over all of its own.
+    ///
+    /// ```
+    /// use lopsided::base::settings::Settings;
+    /// use lopsided::estimators::Gram;
+    /// use lopsided::kernel::Gamma;
+    ///
+    /// let narrow = Gram::new("rbf").with(&Settings::default().with("gamma", 0.5).with("penalty", 2.0))?;
+    /// assert_eq!(narrow.gamma, Gamma::Value(0.5));
+    /// assert!(Gram::new("linear").with(&Settings::default().with("gamma-factor", 2.0)).is_err());
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn with(&self, given: &Settings) -> Result<Self> {
         let known = settings();
         given.iter().filter(|(name, _)| known.iter().any(|s| s.name == *name)).try_fold(

@@ -1,4 +1,6 @@
 //! Linear least-squares support vector machine, one class against the rest.
+//!
+//! The head of kernel SVD features, the machine of every evaluation, and a baseline of its own.
 
 pub use crate::solvers::linear_machine::{Hyperplanes as LinearLsSvmModel, largest_columns};
 
@@ -18,6 +20,20 @@ use faer::{Mat, MatRef};
 ///
 /// # Cost
 /// One Cholesky factor of size min(n, d) for all classes; O(n·d·min(n, d)).
+///
+/// # Example
+/// Two points at ±1 give w = 2/(2 + 1/penalty), which tends to 1 as errors weigh more:
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::estimators::linear::LinearLsSvm;
+///
+/// let x = Mat::from_fn(2, 1, |i, _| 1.0 - 2.0 * i as f64); // 1 of class 0, −1 of class 1
+/// let model = LinearLsSvm::default().fit(x.as_ref(), &[0, 1], 2)?;
+/// assert!((model.weights[(0, 0)] - 2.0 / 3.0).abs() < 1e-12 && model.bias[0].abs() < 1e-12);
+/// assert_eq!(model.predict(x.as_ref()), [0, 1]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearLsSvm {
     /// Weight of the squared errors against |w|²; greater than 0.
@@ -53,6 +69,8 @@ impl LinearLsSvm {
 
     /// Learns any targets, one column of `targets` each: ridge regression with a bias that is not penalised.
     ///
+    /// The Gram matrix of features is factored for n ≥ d, that of samples for n < d; the weights are the same.
+    ///
     /// # Errors
     /// As for [`LinearLsSvm::fit`].
     pub fn fit_targets(&self, features: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Result<LinearLsSvmModel> {
@@ -69,6 +87,23 @@ impl LinearLsSvm {
 
     /// Condition number of the system that [`LinearLsSvm::fit_targets`] solves: (s² + 1/penalty) / (t² + 1/penalty) with the
     /// largest and the smallest singular value s, t of the centred features.
+    ///
+    /// `None` without features, or where they are not finite.
+    ///
+    /// ```
+    /// use lopsided::Mat;
+    /// use lopsided::estimators::linear::LinearLsSvm;
+    ///
+    /// // The centred features have XᵀX = diag(2, ½); with 1/penalty = 1 the condition number is 3/1.5.
+    /// let x = Mat::from_fn(4, 2, |i, j| match (i, j) {
+    ///     (0, 0) => 1.0,
+    ///     (1, 0) => -1.0,
+    ///     (2, 1) => 0.5,
+    ///     (3, 1) => -0.5,
+    ///     _ => 0.0,
+    /// });
+    /// assert!((LinearLsSvm::default().condition(x.as_ref()).unwrap() - 2.0).abs() < 1e-9);
+    /// ```
     pub fn condition(&self, features: MatRef<'_, f64>) -> Option<f64> {
         let mean = column_means(features);
         let X = Mat::from_fn(features.nrows(), features.ncols(), |i, j| features[(i, j)] - mean[j]);
@@ -104,6 +139,7 @@ impl LinearLsSvm {
         Ok(linalg::transpose_mul(X.as_ref(), self.ridge_solve(gram, Y.clone())?.as_ref()))
     }
 
+    /// (gram + I/penalty)⁻¹·rhs by a Cholesky factor.
     fn ridge_solve(&self, mut gram: Mat<f64>, rhs: Mat<f64>) -> Result<Mat<f64>> {
         for i in 0..gram.nrows() {
             gram[(i, i)] += 1.0 / self.penalty;

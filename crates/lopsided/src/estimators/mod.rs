@@ -202,6 +202,13 @@ impl<T> EstimatorEntry<T> {
 }
 
 /// All estimators that predict. The order is the order of every listing.
+///
+/// ```
+/// use lopsided::estimators::estimators;
+///
+/// let names: Vec<&str> = estimators::<f64>().iter().map(|entry| entry.name).collect();
+/// assert_eq!(names[..3], ["kernel-svd", "ask-ls", "ls-svm"]);
+/// ```
 pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
     vec![
         svd_predictor::entry(),
@@ -247,6 +254,20 @@ const PENALTY: Setting = Setting::new(
 ///
 /// # Errors
 /// [`crate::Error::Archive`] for a model that cannot predict or is damaged.
+///
+/// # Example
+/// ```
+/// use lopsided::estimators::{KernelRidge, Model, load_model};
+/// use lopsided::{Dataset, Mat, Run, Samples, Target};
+///
+/// let x = Samples::Dense(Mat::from_fn(6, 1, |i, _| i as f64));
+/// let data = Dataset { y: Some(Target::Values(vec![0.0, 1.0, 0.0, 1.0, 0.0, 1.0])), ..Dataset::new(x) };
+/// let model = KernelRidge::new("rbf").fit(data.clone(), &Run::default())?;
+/// let again = load_model::<f64>(&model.archive())?;
+/// let (before, after) = (model.decision(&data, &Run::default())?, again.decision(&data, &Run::default())?);
+/// assert!((before - after).norm_max() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn load_model<T: Scalar>(archive: &Archive) -> Result<Box<dyn Model<T>>> {
     let name: String = archive.field("estimator")?;
     match estimators::<T>().iter().find(|entry| entry.name == name) {

@@ -1,3 +1,9 @@
+//! Sums over samples that linear machines of every fold, rank, scaling and penalty share.
+//!
+//! With n samples, the centred Gram matrix is X̃ᵀX̃ = XᵀX − s·sᵀ/n for the column sums s of X, and X̃ᵀỸ = XᵀY −
+//! s·tᵀ/n for those of Y: centring, too, follows from sums. A cross-validation of F folds and P points takes
+//! the sums once, O(n·d²), and then solves F·P systems of d unknowns.
+
 use crate::base::error::Result;
 use crate::base::linalg;
 use crate::estimators::linear::{self, LinearLsSvmModel};
@@ -14,7 +20,9 @@ pub(crate) struct Moments {
     gram: Mat<f64>,
     /// XᵀY; for classes y = ±1.
     cross: Mat<f64>,
+    /// Sums of the columns of X.
     sum_x: Vec<f64>,
+    /// Sums of the columns of Y.
     sum_y: Vec<f64>,
 }
 
@@ -53,6 +61,8 @@ impl Moments {
     ///
     /// `ridge` is 1/penalty for each of them. Weights for features times d are d times weights for the features with
     /// a ridge of 1/(penalty·d²), so that moments also serve every scaling.
+    ///
+    /// (X̃ᵀX̃ + diag(ridge))·W = X̃ᵀỸ and b = ȳ − Wᵀx̄, with all sums less those of the part.
     ///
     /// # Errors
     /// [`crate::Error::Singular`] if the penalty is so large that the system cannot be factored.

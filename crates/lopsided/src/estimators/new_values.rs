@@ -1,3 +1,10 @@
+//! How a model meets samples that it was not fitted with.
+//!
+//! A new row is compared with all training columns and, where the kernel has one, normalised by its own sum
+//! over them. A new column takes part in rows that exist already, so it is divided by the normalisers of the
+//! training rows, which do not change. Raw rows and columns of a matrix go through the compatibility maps
+//! first.
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -85,6 +92,7 @@ impl<T: Scalar> NewValues<'_, T> {
         })
     }
 
+    /// Refuses kernels of graphs, which know no other nodes, and samples of another width or with NaN.
     fn check(&self, samples: SamplesRef<'_, T>, side: Side) -> Result<()> {
         self.kernel.refuse_graph_kernel("one that compares samples for nodes that the model was not fitted with")?;
         let (what, precomputed) = match side {

@@ -105,6 +105,21 @@ impl Usual {
 /// # Errors
 /// [`Error::Unknown`] for a kernel that is not in the list, [`Error::Param`] for a value out of range or a setting that the kernel
 /// does not have.
+///
+/// # Example
+/// What belongs to others stays in the settings:
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+/// use lopsided::estimators::recipe::{Usual, take_gram};
+/// use lopsided::kernel::Gamma;
+///
+/// let mut given = Settings::default().with("kernel", "rbf").with("gamma", 0.5).with("penalty", 2.0);
+/// let gram = take_gram(&mut given, &Usual::EMBEDDING)?;
+/// assert_eq!((gram.kernel.name.as_str(), gram.gamma), ("rbf", Gamma::Value(0.5)));
+/// assert_eq!(given, Settings::default().with("penalty", 2.0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn take_gram(given: &mut Settings, usual: &Usual) -> Result<Gram> {
     let name = given.take("kernel").map_or_else(|| usual.kernel.into(), |name| name.to_string());
     let listed = kernels::<f64>();
@@ -225,6 +240,15 @@ pub fn take_nodes<T: Scalar>(given: &mut Settings, graph: &Graph, run: &Run) -> 
 ///
 /// # Errors
 /// [`Error::Unknown`] with the one that may have been meant.
+///
+/// # Example
+/// ```
+/// use lopsided::estimators::recipe;
+///
+/// assert!(recipe::entry::<f64>("krr")?.has("landmarks"));
+/// assert!(recipe::entry::<f64>("kr").is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn entry<T: Scalar>(name: &str) -> Result<EstimatorEntry<T>> {
     let all = estimators::<T>();
     let known = all.iter().map(|entry| entry.name.to_string()).collect();

@@ -1,4 +1,7 @@
 //! What is predicted, and how good predictions are.
+//!
+//! [`Answer`] says what a model predicts and turns decision values into words, [`score`] measures them against
+//! a target. `Known` is the target as machines learn it, and `deal` splits it into folds.
 
 use super::linear::largest_columns;
 use crate::base::error::{Error, Result};
@@ -10,6 +13,18 @@ use rand::seq::SliceRandom;
 use std::collections::HashSet;
 
 /// What a model predicts.
+///
+/// Decision values have a column for each class, of which the largest wins, or one column of values:
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::estimators::Answer;
+///
+/// let answer = Answer::Classes(vec!["no".into(), "yes".into()]);
+/// let decision = Mat::from_fn(2, 2, |i, j| if i == j { 0.1 } else { 0.9 });
+/// assert_eq!(answer.words(decision.as_ref()), ["yes", "no"]);
+/// assert_eq!((answer.width(), Answer::Values.width()), (2, 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -45,6 +60,17 @@ impl Answer {
 }
 
 /// Micro-F1 of classes, or the root mean squared error of values, over the rows whose target is known.
+///
+/// For classes more is better, for values less. Rows without target do not count:
+///
+/// ```
+/// use lopsided::estimators::score;
+/// use lopsided::{Mat, Target};
+///
+/// let target = Target::Values(vec![1.0, f64::NAN, 3.0]);
+/// let decision = Mat::from_fn(3, 1, |i, _| [1.0, 9.0, 1.0][i]); // errors 0 and 2
+/// assert!((score(&target, decision.as_ref()) - 2.0_f64.sqrt()).abs() < 1e-12);
+/// ```
 ///
 /// # Panics
 /// If there are more targets than rows of decision values.
@@ -97,6 +123,9 @@ impl Known {
 }
 
 /// The known rows in random order, dealt class by class like cards.
+///
+/// Of classes, every fold gets its share of each but for one sample; the order within a class is random and
+/// depends on the seed and the stream only.
 ///
 /// # Errors
 /// [`Error::Param`] for fewer than 2 folds or more than there are known rows.

@@ -1,3 +1,6 @@
+//! How near a solver's triplets are to the exact ones: weighted by singular values, by residuals, and by
+//! angles.
+
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::linalg;
@@ -20,6 +23,22 @@ const BEYOND: usize = 6;
 /// The exact leading triplets of G, by which the result of any solver is measured.
 ///
 /// Where the value at the rank is repeated, the triplets go on to its last copy: any basis of such a crowd is right.
+///
+/// ```
+/// use lopsided::base::settings::Settings;
+/// use lopsided::evaluation::Reference;
+/// use lopsided::operator::DenseOperator;
+/// use lopsided::solvers::svd;
+/// use lopsided::{Mat, Run};
+///
+/// let g = DenseOperator::Owned(Mat::from_fn(3, 3, |i, j| if i == j { 3.0 - i as f64 } else { 0.0 }));
+/// let reference = Reference::<f64>::new(&g, 2, &Run::default())?;
+/// assert!((reference.sigma()[0] - 3.0).abs() < 1e-12 && (reference.sigma()[1] - 2.0).abs() < 1e-12);
+/// let found = svd::solver::<f64>("exact", &Settings::default())?.solve(&g, 2, &Run::default())?;
+/// let accuracy = reference.accuracy(&found);
+/// assert!(accuracy.eta < 1e-9 && accuracy.angle_sine < 1e-6);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reference<T> {
     exact: Svd<T>,
@@ -27,6 +46,10 @@ pub struct Reference<T> {
 }
 
 /// How near a solution is to the exact one.
+///
+/// η weighs every triplet by its singular value, so that one good vector suffices where the first value is far
+/// above the others; the residual is relative to each triplet's own value, and the angle looks at the space of
+/// all vectors, whatever their values.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Accuracy {
     /// (1/r)·Σ λ_i·(1 − |u_iᵀũ_i|) + (1/r)·Σ λ_i·(1 − |v_iᵀṽ_i|) with unit vectors (\[KSVD\] §4.4); see [`Reference::accuracy`].
@@ -121,6 +144,7 @@ impl<T: Scalar> Reference<T> {
         self.exact.sigma.iter().rposition(|s| self.same(*s, at)).map_or(at, |last| last + 1)
     }
 
+    /// Whether a value is a copy of the one at a position, up to the accuracy of the exact solution.
     fn same(&self, value: T, at: usize) -> bool {
         let sigma = &self.exact.sigma;
         (value - sigma[at]).abs().as_f64() <= (SAME * sigma[at].as_f64()).max(ROUNDING * sigma[0].as_f64())

@@ -1,3 +1,10 @@
+//! Node classification: features, random splits, a grid chosen inside the training part.
+//!
+//! 1. A share of the labelled nodes is drawn to learn from.
+//! 2. These are dealt into folds, and the moments of each fold are taken once.
+//! 3. Every point of every grid is scored on every fold by the machine of the other folds; moments subtract.
+//! 4. The best point of a grid learns from the whole training part and is scored on the rest.
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random;
@@ -11,6 +18,9 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 /// Numbers of components and penalties to choose from.
+///
+/// A grid of one rank and one penalty is a fixed protocol; several grids are answered by one run, with one
+/// [`Choice`] each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     /// Leading components of each side; more than there are means all.
@@ -26,6 +36,25 @@ pub struct Grid {
 ///
 /// # Cost
 /// Per trial O(n·d²) for d features, shared by all grid points, and O(d³) for each grid point and fold.
+///
+/// # Example
+/// A feature that is the class itself leaves nothing to be desired:
+///
+/// ```
+/// use lopsided::evaluation::{Grid, NodeClassification};
+/// use lopsided::solvers::svd::SolveReport;
+/// use lopsided::{Features, Mat, Run, Scaling};
+///
+/// let u = Mat::from_fn(40, 1, |i, _| if i % 2 == 0 { 1.0 } else { -1.0 });
+/// let (scaling, report) = (Scaling::None, SolveReport::default());
+/// let features = Features { u, v: None, sigma: vec![1.0], scaling, report };
+/// let codes: Vec<Option<u32>> = (0..40).map(|i| Some(i % 2)).collect();
+/// let grids = [Grid { ranks: vec![1], penalties: vec![0.1, 10.0] }];
+/// let task = NodeClassification { trials: 2, ..NodeClassification::default() };
+/// let trials = task.evaluate(&features, &codes, &grids, &Run::default())?;
+/// assert!(trials.iter().all(|trial| trial[0].micro_f1 == 1.0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeClassification {
     /// Share of the labelled nodes to learn from.
@@ -104,6 +133,7 @@ impl NodeClassification {
         Ok(())
     }
 
+    /// One split; moments and scores of points that several grids have are computed once.
     fn trial(&self, data: &Labelled, grids: &[Grid], seed: u64) -> Result<Trial> {
         let (train, test) = split(data.codes.len(), self.train_share, seed);
         let folds = dealt(&train, self.folds, seed);
@@ -143,6 +173,7 @@ struct Labelled {
     codes: Vec<u32>,
     classes: usize,
     rank: usize,
+    /// 1 or 2: how often the components stand beside each other.
     sides: usize,
 }
 

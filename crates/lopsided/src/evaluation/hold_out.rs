@@ -1,3 +1,5 @@
+//! Evaluation of features with millions of rows: one split, sums in blocks, nothing copied.
+
 use super::tables::Measure;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -20,6 +22,25 @@ const ROWS: usize = 1 << 15;
 /// validation score is taken, and the machine learned again from both of the first parts. Features are multiplied
 /// by √N, so that columns of unit length have entries of size 1, and penalties are divided by N: they weigh the mean
 /// squared error.
+///
+/// # Cost
+/// O(N·d²) for the moments of d features and O(d³) for each penalty; memory O(d²) and a block of 32768 rows for
+/// each thread.
+///
+/// # Example
+/// A target that is linear in the feature is found but for the ridge:
+///
+/// ```
+/// use lopsided::evaluation::HoldOut;
+/// use lopsided::{Mat, Run, Target};
+///
+/// let x = Mat::from_fn(200, 1, |i, _| i as f64 / 200.0);
+/// let target = Target::Values((0..200).map(|i| 3.0 * i as f64 / 200.0 - 1.0).collect());
+/// let found = HoldOut::default().evaluate(x.as_ref(), &target, &Run::default())?;
+/// assert!(found.test < 1e-4);
+/// assert_eq!(found.train_rows + found.test_rows, 200);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HoldOut {
     /// Share of the rows to test on.
@@ -135,6 +156,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { scale: (x.nrows() as f64).sqrt(), x, wanted, width, measure })
     }
 
+    /// What is wanted of the rows that have a target.
     fn labelled(&self) -> impl Iterator<Item = f64> + '_ {
         self.wanted.iter().flatten().copied()
     }

@@ -1,3 +1,5 @@
+//! Prediction for rows that took no part in the features: every split fits a model of its own.
+
 use super::tables::{Measure, Rows, TablePrediction, select, standardized_by};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -13,6 +15,8 @@ use rayon::prelude::*;
 const STREAM: u64 = 62;
 
 /// How good predictions for new rows are.
+///
+/// Measures that do not apply to a target are `None`: only two classes have an AUROC, only values an RMSE.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct TableScores {
     /// Share of the rows with the right class.
@@ -29,6 +33,25 @@ pub struct TableScores {
 /// Columns are standardised by the rows to learn from. The penalty is chosen by accuracy or RMSE in parts of these rows, which all
 /// took part in the features: where a compatibility was learned from their targets that choice leans towards large penalties.
 /// The rows to test on are seen by nothing.
+///
+/// # Example
+/// A target that is linear in the columns is linear in the features of a linear kernel, which keep all of them:
+///
+/// ```
+/// use lopsided::evaluation::{InductivePrediction, TablePrediction};
+/// use lopsided::{Compat, Compatibility, Dataset, KernelSvd, Mat, Run, Target};
+///
+/// let x = Mat::from_fn(40, 2, |i, j| ((i * (3 + 4 * j)) % 11) as f64);
+/// let target = Target::Values((0..40).map(|i| x[(i, 0)] - 2.0 * x[(i, 1)]).collect());
+/// let prediction = TablePrediction { train_share: 0.5, trials: 2, folds: 2, penalties: vec![1e8] };
+/// let task = InductivePrediction { prediction, max_rows: 100 };
+/// let scores = task.evaluate(&x, &target, |rows, _, run| {
+///     let data = Dataset::from_matrix_with(rows, &Compatibility::new(Compat::Pca), run)?;
+///     KernelSvd::new("linear").with_rank(2).fit(data, run)
+/// }, &Run::default())?;
+/// assert!(scores.iter().all(|score| score.rmse.unwrap() < 1e-3));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct InductivePrediction {
     /// Splits, folds and penalties.
@@ -40,6 +63,8 @@ pub struct InductivePrediction {
 /// One split of a table.
 struct Part {
     /// Rows to learn from and, after them, rows to test on.
+    ///
+    /// Standardised by the rows to learn from.
     x: Mat<f64>,
     target: Target,
     learn: usize,
@@ -70,6 +95,7 @@ impl InductivePrediction {
         (0..self.prediction.trials).into_par_iter().map(trial).collect()
     }
 
+    /// Splits the rows with a target, keeps at most `max_rows` to learn from, and standardises by these.
     fn part(&self, x: &Mat<f64>, target: &Target, known: &[usize], seed: u64) -> Part {
         let (train, test) = split(known.len(), self.prediction.train_share, seed);
         let kept = random::subset(train.len(), train.len().min(self.max_rows), &mut random::generator(seed, STREAM));
@@ -79,6 +105,7 @@ impl InductivePrediction {
         Part { x, target: pick(target, &rows), learn }
     }
 
+    /// Places the rows to test on, chooses the penalty on the others and measures.
     fn scores(&self, part: &Part, model: &KernelSvdModel<f64>, run: &Run) -> Result<TableScores> {
         let placed = model.project_rows(part.tested().as_ref(), run)?;
         let features = below(model.embedding(Side::Row).as_ref(), placed.as_ref());

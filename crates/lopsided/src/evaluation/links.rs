@@ -1,3 +1,5 @@
+//! Graph reconstruction: are the links of a graph still in its features?
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
@@ -36,6 +38,23 @@ pub struct Reconstruction {
 ///
 /// # Errors
 /// [`Error::Shape`] if the sizes do not agree, [`Error::Interrupted`].
+///
+/// # Example
+/// Features whose product is the matrix itself reconstruct it without an error:
+///
+/// ```
+/// use lopsided::evaluation::reconstruct;
+/// use lopsided::solvers::svd::SolveReport;
+/// use lopsided::{Csr, Features, Mat, Run, Scaling};
+///
+/// let truth = Csr::from_triplets(3, 3, &[(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]);
+/// let (u, v) = (Mat::identity(3, 3), Some(truth.to_dense().transpose().to_owned())); // U·Vᵀ = A
+/// let (scaling, report) = (Scaling::None, SolveReport::default());
+/// let features = Features { u, v, sigma: vec![1.0; 3], scaling, report };
+/// let found = reconstruct(&features, &truth, 1.0, &Run::default())?;
+/// assert_eq!((found.errors, found.l1, found.l2), (0, 0.0, 0.0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 pub fn reconstruct(features: &Features<f64>, truth: &Csr<f64>, power: f64, run: &Run) -> Result<Reconstruction> {
     let (left, right) = (features.scaled(Side::Row, power), features.vectors(Side::Col));
     if (left.nrows(), right.nrows()) != (truth.nrows(), truth.ncols()) {

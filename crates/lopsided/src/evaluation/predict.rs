@@ -1,3 +1,5 @@
+//! Link prediction: links that were taken out against pairs that were never linked.
+
 use crate::base::error::{Error, Result};
 use crate::base::random;
 use crate::data::graph::{Graph, Links};
@@ -9,6 +11,25 @@ use rand::seq::index;
 use std::collections::HashSet;
 
 /// A graph without some of its links, those links, and as many pairs of nodes that are not linked.
+///
+/// 1. Take links out and draw as many pairs without link.
+/// 2. Make features of what is left.
+/// 3. Score both kinds of pairs by U·Σ^p·Vᵀ and see how well the scores tell them apart.
+///
+/// Direction counts: a link one way is none the other way, and the reverse of a link may be drawn as a pair
+/// without link.
+///
+/// ```
+/// use lopsided::evaluation::HeldOut;
+/// use lopsided::Graph;
+///
+/// let names = (0..10).map(|i| i.to_string()).collect();
+/// let links: Vec<_> = (0..10).map(|i| (i, (i + 1) % 10, 1.0)).collect(); // a cycle
+/// let held = HeldOut::split(&Graph::new(names, &links)?, 0.2, 1)?;
+/// assert_eq!((held.links.len(), held.absent.len()), (2, 2));
+/// assert_eq!((held.graph.nodes(), held.graph.adjacency().nnz()), (10, 8));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct HeldOut {
     /// What is left to learn from; no node is lost.
@@ -20,6 +41,10 @@ pub struct HeldOut {
 }
 
 /// How well scores tell links from pairs without link.
+///
+/// AUROC is the share of pairs of a link and an absent link that are in the right order; average precision
+/// looks at the largest scores more than at the others. Scores that know nothing have ½ in both, as there are
+/// as many links as absent ones.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct LinkScores {
     /// Area under the receiver operating characteristic.
@@ -53,6 +78,26 @@ impl HeldOut {
     ///
     /// # Errors
     /// [`Error::Shape`] if the features are not those of the graph's nodes.
+    ///
+    /// # Example
+    /// Features that hold the whole graph know the links that were taken out:
+    ///
+    /// ```
+    /// use lopsided::evaluation::HeldOut;
+    /// use lopsided::solvers::svd::SolveReport;
+    /// use lopsided::{Features, Graph, Links, Mat, Scaling};
+    ///
+    /// let names = (0..10).map(|i| i.to_string()).collect();
+    /// let links: Vec<_> = (0..10).map(|i| (i, (i + 1) % 10, 1.0)).collect();
+    /// let graph = Graph::new(names, &links)?;
+    /// let held = HeldOut::split(&graph, 0.2, 1)?;
+    /// let v = Some(graph.adjacency().to_dense().transpose().to_owned()); // I·Vᵀ = A, sources in rows
+    /// let (scaling, report) = (Scaling::None, SolveReport::default());
+    /// let features = Features { u: Mat::identity(10, 10), v, sigma: vec![1.0; 10], scaling, report };
+    /// let scores = held.evaluate(&features, Links::Out, 1.0)?;
+    /// assert_eq!((scores.auroc, scores.average_precision), (1.0, 1.0));
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn evaluate(&self, features: &Features<f64>, rows: Links, power: f64) -> Result<LinkScores> {
         let (left, right) = (features.scaled(Side::Row, power), features.vectors(Side::Col));
         let nodes = self.graph.nodes();
@@ -72,6 +117,7 @@ impl HeldOut {
     }
 }
 
+/// All links but those of nodes to themselves, by source.
 fn links_of(graph: &Graph) -> Vec<(u32, u32, f64)> {
     let row = |i: usize| {
         let (cols, vals) = graph.adjacency().row(i);
@@ -80,6 +126,8 @@ fn links_of(graph: &Graph) -> Vec<(u32, u32, f64)> {
     (0..graph.nodes()).flat_map(row).filter(|l| l.0 != l.1).collect()
 }
 
+/// Random ordered pairs until enough of them are new and without link; a graph that is nearly complete has too
+/// few.
 fn absent_pairs(graph: &Graph, count: usize, seed: u64) -> Result<Vec<(u32, u32)>> {
     let nodes = graph.nodes() as u32;
     let mut rng = random::generator(seed, 3);

@@ -1,3 +1,5 @@
+//! The choice of settings by cross-validation, for every estimator of the list.
+
 use super::Spread;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -12,6 +14,25 @@ use std::collections::BTreeMap;
 const STREAM: u64 = 60;
 
 /// Choice of settings by cross-validation: micro-F1 for classes, root mean squared error for values.
+///
+/// The folds are dealt once for all points, so that their scores differ by the settings alone. How a fold is
+/// kept unseen is the estimator's promise, [`Estimator::validate`].
+///
+/// ```
+/// use lopsided::base::settings::Value;
+/// use lopsided::estimators::KernelRidge;
+/// use lopsided::evaluation::Search;
+/// use lopsided::{Dataset, Mat, Run, Samples, Target};
+///
+/// let x = Samples::Dense(Mat::from_fn(30, 1, |i, _| i as f64 / 5.0));
+/// let y = Target::Values((0..30).map(|i| (i as f64 / 5.0).sin()).collect());
+/// let data = Dataset { y: Some(y), ..Dataset::new(x) };
+/// let grid = vec![("penalty".to_string(), vec![Value::Number(0.01), Value::Number(100.0)])];
+/// let (_, found) = Search { folds: 3, grid }.run::<f64>(&KernelRidge::new("rbf"), &data, &Run::default())?;
+/// assert_eq!((found.measure, found.points.len()), ("rmse", 2));
+/// assert!(found.points.iter().all(|point| found.best.score.mean <= point.score.mean));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     /// Parts, each of which is predicted from all others; every class is spread evenly over them.
@@ -21,6 +42,8 @@ pub struct Search {
 }
 
 /// One point of a grid.
+///
+/// Settings are written as words, the way a user would give them again.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Tried {
     /// Its settings.
@@ -31,6 +54,9 @@ pub struct Tried {
 }
 
 /// What a search found.
+///
+/// The score of the best point is the largest of several random numbers, so it flatters: a test set tells how
+/// good it really is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Tuning {
     /// Number of parts.

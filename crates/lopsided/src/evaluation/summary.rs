@@ -1,6 +1,16 @@
+//! Many trials in a few numbers.
+
 use super::{Choice, Trial};
 
 /// Mean and standard deviation of a sample.
+///
+/// ```
+/// use lopsided::evaluation::Spread;
+///
+/// let found = Spread::of([1.0, 3.0]);
+/// assert_eq!(found.mean, 2.0);
+/// assert!((found.deviation - 2.0_f64.sqrt()).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Spread {
     /// Mean; NaN without values.
@@ -34,6 +44,20 @@ pub struct Summary {
 /// The scores of one grid when in each trial the candidate with the best validation score is taken; the first of equals.
 ///
 /// Candidates are features of one method with different kernel parameters; all must have the same number of trials.
+///
+/// # Panics
+/// If a candidate has fewer trials than the first one, or a trial no choice for the grid.
+///
+/// # Example
+/// ```
+/// use lopsided::evaluation::{Choice, summarize};
+///
+/// let choice = |validation, micro_f1| Choice { rank: 1, penalty: 1.0, validation, micro_f1, macro_f1: 0.5 };
+/// // Two candidates with one trial of one grid each: the second looks better in validation, and is taken.
+/// let candidates = [vec![vec![choice(0.6, 0.9)]], vec![vec![choice(0.7, 0.8)]]];
+/// let found = summarize(&candidates, 0);
+/// assert_eq!((found.choices[0].0, found.micro_f1.mean), (1, 0.8));
+/// ```
 pub fn summarize(candidates: &[Vec<Trial>], grid: usize) -> Summary {
     let trials = candidates.first().map_or(0, Vec::len);
     let choices: Vec<(usize, Choice)> = (0..trials)

@@ -1,3 +1,5 @@
+//! Prediction of the target of a table from features of its rows, and columns of comparable size.
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::data::dataset::Target;
@@ -10,6 +12,15 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 /// How good predictions for a table are.
+///
+/// ```
+/// use lopsided::Target;
+/// use lopsided::evaluation::Measure;
+///
+/// let values = Target::Values(vec![1.0, 2.0]);
+/// assert_eq!(Measure::of(&values), Measure::Rmse);
+/// assert!(Measure::Rmse.is_better(0.1, 0.2) && Measure::Auroc.is_better(0.9, 0.8));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
@@ -47,6 +58,24 @@ impl Measure {
 /// A linear LS-SVM per class, or ridge regression; its penalty is chosen by cross-validation inside the training part. Rows
 /// without target take no part. The features are given: where they were made from all rows, also from those to test on, the
 /// score is that of a transductive task ([`super::InductivePrediction`] is the other one).
+///
+/// # Example
+/// A feature that is half the target predicts it but for the ridge:
+///
+/// ```
+/// use lopsided::evaluation::TablePrediction;
+/// use lopsided::solvers::svd::SolveReport;
+/// use lopsided::{Features, Mat, Run, Scaling, Target};
+///
+/// let (scaling, report) = (Scaling::None, SolveReport::default());
+/// let u = Mat::from_fn(20, 1, |i, _| i as f64);
+/// let features = Features { u, v: None, sigma: vec![1.0], scaling, report };
+/// let target = Target::Values((0..20).map(|i| 2.0 * i as f64).collect());
+/// let task = TablePrediction { train_share: 0.5, trials: 2, folds: 2, penalties: vec![1e8] };
+/// let errors = task.evaluate(&features, &target, &Run::default())?;
+/// assert!(errors.len() == 2 && errors.iter().all(|error| *error < 1e-6));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TablePrediction {
     /// Share of the rows to learn from.
@@ -84,6 +113,7 @@ impl TablePrediction {
         Ok(())
     }
 
+    /// One split: the machine of the training part, measured on the rest.
     fn trial(&self, rows: &Rows, seed: u64) -> Result<f64> {
         let (train, test) = split(rows.x.nrows(), self.train_share, seed);
         Ok(rows.score(&self.learn(rows, &train, seed)?, &test, rows.measure))
@@ -178,6 +208,17 @@ pub fn standardized(samples: SamplesRef<'_, f64>) -> Mat<f64> {
 }
 
 /// The columns with mean 0 and standard deviation 1 over some of the rows; missing values and constant columns become 0.
+///
+/// Rows to test on are scaled by the others, so that nothing of them is seen:
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::evaluation::standardized_by;
+///
+/// let x = Mat::from_fn(3, 1, |i, _| 1.0 + 2.0 * i as f64); // 1 and 3 have the mean 2 and the deviation 1
+/// let scaled = standardized_by(x, &[0, 1]);
+/// assert_eq!([scaled[(0, 0)], scaled[(1, 0)], scaled[(2, 0)]], [-1.0, 1.0, 3.0]);
+/// ```
 pub fn standardized_by(mut x: Mat<f64>, rows: &[usize]) -> Mat<f64> {
     for j in 0..x.ncols() {
         let known: Vec<f64> = rows.iter().map(|&i| x[(i, j)]).filter(|v| v.is_finite()).collect();

@@ -1,3 +1,10 @@
+//! The two functions of AsK-LS in coefficients of K, their scores, and symmetrised kernel matrices.
+//!
+//! [`Functions`] are what a system gives, [`Scores`] are their values at samples, and [`Symmetrized`]
+//! multiplies the average of K and Kᵀ, KᵀK or KKᵀ without forming them. Everything here is linear: functions of
+//! several systems can be set side by side, added and multiplied with K at once, which is what cross-validation
+//! lives on.
+
 use super::Symmetrize;
 use super::stack::Scores;
 use crate::base::error::Result;
@@ -12,11 +19,14 @@ pub(in crate::estimators) struct Functions {
     pub(super) source: Mat<f64>,
     /// a, of f_t.
     pub(super) target: Mat<f64>,
+    /// β_s of each class.
     pub(super) bias_source: Vec<f64>,
+    /// β_t of each class.
     pub(super) bias_target: Vec<f64>,
 }
 
 impl Functions {
+    /// Functions that are 0 everywhere, to add others to.
     pub(super) fn zeros(samples: usize, classes: usize) -> Self {
         Functions {
             source: Mat::zeros(samples, classes),
@@ -27,6 +37,9 @@ impl Functions {
     }
 
     /// The solution for some samples of K.
+    ///
+    /// Coefficients of all other samples of K are 0, so that one product with K gives the scores of any sample it
+    /// holds.
     pub(in crate::estimators) fn padded(solved: &CoupledSolution, train: &[usize], samples: usize) -> Self {
         let mut out = Functions::zeros(samples, solved.a.ncols());
         for (at, &i) in train.iter().enumerate() {
@@ -38,6 +51,8 @@ impl Functions {
     }
 
     /// The functions of several systems as one with more columns.
+    ///
+    /// One product with K then serves all of them; [`Scores::split`] takes the values apart again.
     pub(super) fn beside(all: &[Functions]) -> Self {
         let classes = all.first().map_or(0, |one| one.source.ncols());
         let join = |side: fn(&Functions) -> &Mat<f64>| {
@@ -66,6 +81,8 @@ impl Functions {
     }
 
     /// Scores of samples that are part of K.
+    ///
+    /// Source scores are K\[samples, :\]·b + β_s, target scores K\[:, samples\]ᵀ·a + β_t (\[AsKLS\] Eq. (7)).
     pub(super) fn scores_within(&self, k: &dyn Operator<f64>, samples: &[usize]) -> Result<Scores> {
         let shape = (samples.len(), self.source.ncols());
         let (mut source, mut target) = (Mat::zeros(shape.0, shape.1), Mat::zeros(shape.0, shape.1));
@@ -86,6 +103,7 @@ impl Functions {
 }
 
 impl Scores {
+    /// Scores of 0, to be filled in part by part.
     pub(super) fn zeros(samples: usize, classes: usize) -> Self {
         Scores { source: Mat::zeros(samples, classes), target: Mat::zeros(samples, classes) }
     }
@@ -121,6 +139,7 @@ impl Scores {
 
 /// (K + Kᵀ)/2, KᵀK or KKᵀ of a square operator.
 pub(in crate::estimators) struct Symmetrized<'a> {
+    /// The asymmetric K.
     k: &'a dyn Operator<f64>,
     kind: Symmetrize,
 }
@@ -130,6 +149,8 @@ impl<'a> Symmetrized<'a> {
         Symmetrized { k, kind }
     }
 
+    /// One product with K and one with Kᵀ, whatever the kind: for the average both of v, for KᵀK and KKᵀ one after
+    /// the other.
     fn product(&self, v: MatRef<'_, f64>, mut out: MatMut<'_, f64>) -> Result<()> {
         let mut inner = Mat::zeros(self.k.nrows(), v.ncols());
         match self.kind {
@@ -193,6 +214,9 @@ impl Operator<f64> for Symmetrized<'_> {
 
 /// The one function of a symmetrised kernel, in coefficients of K: (KᵀK)·c = Kᵀ·(K·c) is a target function with the
 /// coefficients K·c, (KKᵀ)·c a source function with Kᵀ·c.
+///
+/// The average stands on both sides, ½(K + Kᵀ)·c = (K·c + Kᵀ·c)/2, and is merged by [`super::Merge::Average`];
+/// the products stand on one side only, and the other function is not looked at.
 pub(in crate::estimators) fn unfolded(
     mut solved: CoupledSolution,
     k: &dyn Operator<f64>,

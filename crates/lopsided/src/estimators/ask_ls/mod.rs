@@ -1,4 +1,31 @@
 //! Least squares support vector machines with asymmetric kernels: estimator, model, merging, cross-validation.
+//!
+//! An asymmetric kernel sees every sample twice: as a source x through k(x, ·) and as a target z through
+//! k(·, z). AsK-LS (\[AsKLS\] Eq. (5) to (7)) learns one function of each kind by a single linear system and
+//! then merges the two. A reader starts with [`AskLs`]; its `fit` gives an [`AskLsModel`], and [`Merge`],
+//! [`Symmetrize`] and [`Penalty`] are its choices.
+//!
+//! | merge | what decides | costs | when |
+//! | --- | --- | --- | --- |
+//! | `stack` | a regression on held-out (f_s, f_t) | ten systems | graphs, whose sides differ in weight |
+//! | `average` | (f_s + f_t)/2 | one system | kernels whose two sides are of one size, such as that of divergences |
+//! | `source` | f_s alone | one system, only rows of new samples | the rows say it all, or nothing else is known |
+//! | `target` | f_t alone | one system, only columns of new samples | the columns say it all |
+//!
+//! How the files work together in a fit:
+//!
+//! 1. `training` says which samples K holds and which of them have a target: all nodes of a graph, else the
+//!    labelled rows.
+//! 2. `penalty` gives γ: the one that was asked for, or that of the least held-out loss among a few around
+//!    1/σ₁.
+//! 3. [`crate::solvers::linsys`] solves the coupled system of the labelled block of K, once, or ten times for
+//!    stacking.
+//! 4. `functions` keeps the coefficients of f_s and f_t, padded with zeros to all samples of K, and evaluates
+//!    them.
+//! 5. `stack` turns the scores of both functions into decision values.
+//!
+//! `validate` does the same for all points of a grid on all folds; `nested` is what lets stacking share one
+//! decomposition there.
 
 mod functions;
 mod model;
@@ -43,11 +70,15 @@ const COUPLED: [Setting; 4] = [
     Setting::new("route", "how the system is solved", "auto, svd, dense, krylov, minres or lsmr", "auto"),
 ];
 
+/// The setting of γ, whose default differs between AsK-LS and the LS-SVM: the system of AsK-LS becomes
+/// indefinite as γ grows, so that it has to look for a good one, while that of a positive symmetric kernel
+/// never does.
 const fn penalty_setting(default: &'static str) -> Setting {
     let about = "weight of the errors beside the size of the functions: larger fits closer";
     Setting::new("penalty", about, "auto or a number above 0", default)
 }
 
+/// The setting of the symmetrisation, off for AsK-LS and (K + Kᵀ)/2 for the LS-SVM.
 const fn symmetrize(default: &'static str) -> Setting {
     let about = "learns with a symmetric kernel matrix: (K + Kᵀ)/2, KᵀK or KKᵀ";
     Setting::new("symmetrize", about, "none, average, columns or rows", default)
@@ -61,6 +92,20 @@ const LIGHT: usize = 1700;
 const STREAM: u64 = 71;
 
 /// How the source function f_s and the target function f_t become one.
+///
+/// The two functions come from one system but are not equally informative: a node of a graph may have many
+/// links in one direction and none in the other, and one of its functions is then hardly more than the bias.
+/// Stacking finds from samples that took no part in learning how much each function is worth, class by class;
+/// the others take fixed shares.
+///
+/// ```
+/// use lopsided::estimators::Merge;
+///
+/// assert_eq!("average".parse::<Merge>()?, Merge::Average);
+/// assert_eq!(Merge::default().to_string(), "stack");
+/// assert!("vote".parse::<Merge>().is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Merge {
@@ -76,6 +121,19 @@ pub enum Merge {
 }
 
 /// A symmetric kernel matrix from an asymmetric one.
+///
+/// For a kernel k(x, z) = ⟨φ(x), ψ(z)⟩ the product K·Kᵀ compares what two samples see of all others, KᵀK how
+/// they are seen; both are positive semidefinite, while the average need not be. For a symmetric K the average
+/// is K itself and the products are K². A machine with a symmetrised kernel has one function, which is why none
+/// of the ways of [`Merge`] matters to it.
+///
+/// ```
+/// use lopsided::estimators::Symmetrize;
+///
+/// assert_eq!("rows".parse::<Symmetrize>()?, Symmetrize::Rows);
+/// assert_eq!(Symmetrize::Average.to_string(), "average");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Symmetrize {
@@ -92,6 +150,7 @@ const MERGES: [(Merge, &str); 4] =
 const SYMMETRIZATIONS: [(Symmetrize, &str); 3] =
     [(Symmetrize::Average, "average"), (Symmetrize::Columns, "columns"), (Symmetrize::Rows, "rows")];
 
+/// The value called `text`, or an error that lists the names there are.
 fn named<K: Copy>(kind: &'static str, names: &[(K, &str)], text: &str) -> Result<K> {
     names.iter().find(|(_, name)| *name == text).map(|(value, _)| *value).ok_or_else(|| Error::Unknown {
         kind,
@@ -150,6 +209,12 @@ impl Symmetrize {
 /// The labels are moved out of the matrix, so one factorisation serves all classes; a singular system is said, and solved as
 /// `on_singular` asks. Stacking averages the functions of its ten parts, as the paper's authors did.
 ///
+/// # Cost
+/// One factorisation of O(n³) for n labelled samples serves all classes, up to 5000 samples; beyond them
+/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples.
+/// [`Penalty::Auto`] tries at most eight penalties on held-out parts, with one path of penalties for each part,
+/// and on 2000 rows of a longer table.
+///
 /// ```
 /// use lopsided::estimators::{AskLs, Model};
 /// use lopsided::data::synth::CyclicGraph;
@@ -196,23 +261,51 @@ impl AskLs {
     }
 
     /// The LS-SVM of the symmetrised kernel, with penalty 1.
+    ///
+    /// With K = I and as many samples of both classes the system (I/γ + K)·a = y is solved by a = y/2, so the
+    /// function is ±½ at the samples themselves:
+    ///
+    /// ```
+    /// use lopsided::estimators::{AskLs, Model, Symmetrize};
+    /// use lopsided::{Dataset, Mat, Run, Samples, Target};
+    ///
+    /// let names = vec!["a".to_string(), "b".to_string()];
+    /// let y = Target::Classes { names, codes: vec![Some(0), Some(0), Some(1), Some(1)] };
+    /// let k = Samples::Dense(Mat::<f64>::identity(4, 4));
+    /// let data = Dataset { y: Some(y), ..Dataset::new(k) };
+    /// let model = AskLs::symmetric("precomputed", Symmetrize::Average).fit(data.clone(), &Run::default())?;
+    /// let found = model.decision(&data.rows(&[0, 3]), &Run::default())?;
+    /// assert!((found[(0, 0)] - 0.5).abs() < 1e-9 && (found[(1, 0)] + 0.5).abs() < 1e-9);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn symmetric(gram: impl Into<Gram>, symmetrize: Symmetrize) -> Self {
         AskLs { symmetrize: Some(symmetrize), penalty: Penalty::Fixed(1.0), ..AskLs::new(gram) }
     }
 
     /// The same with another penalty.
+    ///
+    /// Larger penalties fit the training samples closer. Above 1/σ₁, with the largest singular value σ₁ of the
+    /// centred K, the system is indefinite, and the report of the fit warns of it.
     pub fn with_penalty(mut self, penalty: f64) -> Self {
         self.penalty = penalty.into();
         self
     }
 
     /// The same with another way of merging.
+    ///
+    /// It has no effect on a symmetrised kernel, whose two functions are one.
     pub fn with_merge(mut self, merge: Merge) -> Self {
         self.merge = merge;
         self
     }
 
     /// Learns both functions.
+    ///
+    /// 1. The labelled samples and, for a graph or a precomputed kernel, all others go into K.
+    /// 2. The penalty is settled ([`Penalty`]).
+    /// 3. Both functions are learned, ten times for stacking, and the way of merging with them.
+    ///
+    /// Sample weights are refused: every sample counts the same in Eq. (6).
     ///
     /// # Errors
     /// [`Error::Param`] without targets, for one class only, a class with one member or a penalty that is not above 0;
@@ -238,6 +331,14 @@ impl AskLs {
     }
 
     /// Both functions and how they are merged.
+    ///
+    /// Stacking, which \[AsKLS\] names as an alternative to the average:
+    ///
+    /// 1. The training samples are dealt into ten parts, each class evenly.
+    /// 2. For every part f_s and f_t are learned from the other nine, and evaluated on the part.
+    /// 3. These scores, none of which saw its own target, teach the [`Merger`].
+    /// 4. Predictions take the mean of the ten pairs of functions. Values are linear in the coefficients, so the
+    ///    mean of the coefficients gives the mean of the values.
     fn learn(&self, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<(Functions, Merger, SystemReport)> {
         if !self.stacks() {
             let (functions, report) = self.functions(task.k, task.train, task.y, run)?;
@@ -257,6 +358,9 @@ impl AskLs {
     }
 
     /// What is learned without each fold. All systems are solved alike: by Tikhonov's method if one is singular.
+    ///
+    /// A damped and an undamped system have solutions of different sizes, and the merger would compare scores that
+    /// are not comparable. The first part shows the way, so that the others need not find out again.
     fn parts(&self, task: &Task<'_>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(Functions, SystemReport)>> {
         let is_damped = |part: &(Functions, SystemReport)| part.1.route == "lsmr";
         let damped = AskLs { route: Route::Lsmr, ..self.clone() };
@@ -283,6 +387,9 @@ impl AskLs {
         self.functions(task.k, &task.nodes(&rest), rows_of(task.y, &rest).as_ref(), run)
     }
 
+    /// Solves the system of the listed samples with the targets `y`. A symmetrised kernel is solved as a symmetric
+    /// one; its coefficients are then rewritten as coefficients of K itself, so that predictions need values of the
+    /// kernel only.
     fn functions(
         &self,
         k: &dyn Operator<f64>,
@@ -300,6 +407,7 @@ impl AskLs {
         Ok((Functions::padded(&solved, train, k.nrows()), solved.report))
     }
 
+    /// What the solver is asked for; the penalty stays at the solver's default while it is still to be chosen.
     fn system(&self) -> CoupledSystem {
         let mut system = CoupledSystem {
             on_singular: self.on_singular,
@@ -313,14 +421,18 @@ impl AskLs {
         system
     }
 
+    /// Whether held-out scores decide how to merge.
     fn stacks(&self) -> bool {
         self.plain_merge() == Merge::Stack
     }
 
+    /// The way that counts: a symmetrisation brings its own.
     fn plain_merge(&self) -> Merge {
         self.symmetrize.map_or(self.merge, Symmetrize::merge)
     }
 
+    /// The labelled rows with their ±1 or values. A class with a single sample is refused: the part that holds it
+    /// out would have to learn the class from nothing.
     fn check(&self, target: Option<&Target>) -> Result<Known> {
         if let Penalty::Fixed(penalty) = self.penalty {
             check_penalty(penalty)?;
@@ -336,6 +448,8 @@ impl AskLs {
         Ok(known)
     }
 
+    /// Settings as they were used, the condition number where it is known, and a warning about a given penalty
+    /// above 1/σ₁.
     fn report(
         &self,
         spec: &crate::kernel::KernelSpec,
@@ -388,9 +502,13 @@ impl AskLs {
 
 /// What is to be learned on which samples of K.
 struct Task<'a> {
+    /// The kernel matrix of all samples, which is multiplied and not necessarily stored.
     k: &'a dyn Operator<f64>,
+    /// Places in K of the samples to learn from.
     train: &'a [usize],
+    /// Their targets, one row each: ±1 for every class, or the value.
     y: MatRef<'a, f64>,
+    /// Classes or values, which decides how scores are merged.
     answer: &'a Answer,
 }
 
@@ -417,6 +535,7 @@ pub(super) fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed:
     (data, (0..count).collect())
 }
 
+/// Both functions are sums over the same samples, so K must have a row and a column for each of them.
 pub(super) fn check_square(k: &dyn Operator<f64>) -> Result<()> {
     let (n, m) = (k.nrows(), k.ncols());
     if n == m { Ok(()) } else { Err(Error::shape("the kernel matrix", "square", format!("{n} x {m}"))) }

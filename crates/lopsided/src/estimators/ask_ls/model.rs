@@ -1,3 +1,13 @@
+//! What AsK-LS, the LS-SVM and the exact kernel machines learned: functions of K, and how new samples are seen
+//! by them.
+//!
+//! | samples | their rows k(x, ·) | their columns k(·, z) |
+//! | --- | --- | --- |
+//! | nodes of a graph that the model knows, by name | rows of K | columns of K |
+//! | new nodes | their links in one direction | their links in the other |
+//! | rows of a table | kernel values with the training samples | the same samples on the other side of the kernel |
+//! | precomputed kernel | rows of values with the known samples | columns of values, or the rows where K is symmetric |
+
 use super::Merge;
 use super::functions::Functions;
 use super::stack::{Merger, Scores};
@@ -20,18 +30,42 @@ use std::collections::HashMap;
 const NEEDS_COLS: &str = "given: with a precomputed kernel that is not symmetric, new samples have rows k(new, known) and columns k(known, new)";
 
 /// A fitted [`super::AskLs`].
+///
+/// It predicts through the [`Model`] trait: `decision` gives a column for each class or the value,
+/// `probabilities` exist for stacked classes, where the decision values are probabilities themselves and sum to
+/// one:
+///
+/// ```
+/// use lopsided::data::synth::CyclicGraph;
+/// use lopsided::estimators::{AskLs, Model};
+/// use lopsided::{Dataset, GraphRule, Run, Target};
+///
+/// let (graph, classes) = CyclicGraph { nodes: 120, ..CyclicGraph::default() }.generate()?;
+/// let names = (0..4).map(|c| c.to_string()).collect();
+/// let codes = classes.iter().enumerate().map(|(i, c)| (i % 2 == 0).then_some(*c)).collect();
+/// let mut data = Dataset::<f64>::from_graph(&graph, &GraphRule::default())?;
+/// data.y = Some(Target::Classes { names, codes });
+/// let nodes = data.rows(&[1, 3, 5]);
+/// let model = AskLs::new("precomputed").with_penalty(0.5).fit(data, &Run::default())?;
+/// let shares = model.probabilities(&nodes, &Run::default())?.unwrap();
+/// assert!((0..3).all(|i| (shares.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-12));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct AskLsModel<T> {
     /// The estimator's name in listings.
     pub(in crate::estimators) name: String,
     /// The kernel with its gamma.
     pub kernel: KernelSpec,
+    /// Row normalisers of kernels that have them, for the columns of new samples.
     pub(in crate::estimators) normalizer: Option<Vec<T>>,
     /// The samples of K: all nodes of a graph, else the training samples.
     pub data: Dataset<T>,
     /// Those of them that were learned from.
     pub train: Vec<usize>,
+    /// Coefficients of f_s and f_t over the samples of K.
     pub(in crate::estimators) functions: Functions,
+    /// How the two become decision values.
     pub(in crate::estimators) merger: Merger,
     pub(in crate::estimators) answer: Answer,
     pub(in crate::estimators) report: FitReport,
@@ -39,6 +73,9 @@ pub struct AskLsModel<T> {
 
 impl<T: Scalar> AskLsModel<T> {
     /// f_s and f_t of new samples, as far as they are merged.
+    ///
+    /// f_s(x) = k(x, X)·b + β_s and f_t(z) = k(X, z)ᵀ·a + β_t (\[AsKLS\] Eq. (7)). A function that the merge does
+    /// not look at is not evaluated: its column of scores holds the bias alone.
     fn scores(&self, rows: SamplesRef<'_, T>, cols: SamplesRef<'_, T>, run: &Run) -> Result<Scores> {
         let values = NewValues {
             kernel: &self.kernel,
@@ -62,6 +99,9 @@ impl<T: Scalar> AskLsModel<T> {
     }
 
     /// Scores by a precomputed kernel: of samples that K holds by K, of others by their rows and columns.
+    ///
+    /// Samples count as known only where both their name and their row of values are those of K. Of an asymmetric K
+    /// nothing is known about the columns of others, so they have to be given unless f_s alone decides.
     fn matrix_scores(&self, samples: &Dataset<T>, run: &Run) -> Result<Scores> {
         if let Some(places) = self.places(samples) {
             return self.scores_of_known(&places, run);
@@ -106,6 +146,7 @@ impl<T: Scalar> AskLsModel<T> {
         Ok(out)
     }
 
+    /// Scores by K itself, which is built again from the samples of the model: no file has to hold it.
     fn scores_of_known(&self, places: &[usize], run: &Run) -> Result<Scores> {
         let kernel = self.kernel.build::<T>()?;
         let matrix = KernelMatrix {
@@ -117,6 +158,8 @@ impl<T: Scalar> AskLsModel<T> {
     }
 
     /// The model of an archive.
+    ///
+    /// Files of both precisions are read into any: numbers are converted.
     ///
     /// # Errors
     /// [`Error::Archive`] for a damaged file.
@@ -179,6 +222,7 @@ impl<T: Scalar> AskLsModel<T> {
     }
 }
 
+/// Whether a precomputed K equals its transpose, entry by entry.
 fn is_symmetric<T: Scalar>(k: &Samples<T>) -> bool {
     match (k, k.as_ref()) {
         (Samples::Sparse(k), _) => k.parts() == k.transpose().parts(),

@@ -10,6 +10,16 @@
 //! e_S taken off the right-hand side at S, which makes their coefficients vanish there; so their mean over F parts that
 //! cover all samples is the solution for the right-hand side \[y; y\] − e/F, e of all parts together. One decomposition
 //! K_c = U·Σ·Vᵀ gives C for every penalty, and all of this.
+//!
+//! Why: a vector e with entries at S alone gives C·(\[y; y\] − e), which vanishes at S exactly if C_SS·e_S =
+//! \[a; b\]_S. A solution of the whole system that vanishes at S is one of the system without S, since the
+//! columns of S then count for nothing; and in the rows S, where a and b are 0, the whole system reads K·b + β
+//! = y − e, with the functions that did not see S on its left.
+//!
+//! # Cost
+//! One decomposition, O(n³), for all penalties and parts. For every penalty and F parts of s = n/F samples
+//! O(n³/F) operations for the blocks C_SS and O(n³/F²) for their factors, where solving F systems anew would
+//! take O(F·n³).
 
 use super::stack::Scores;
 use super::{Functions, Task, complement, rows_of};
@@ -34,11 +44,19 @@ const POWERS: usize = 4;
 /// What stacking learns from: scores of all samples by functions that did not see them, and the mean of those.
 #[derive(Clone)]
 pub(super) struct Stacked {
+    /// Scores of every sample by the functions learned without its part.
     pub(super) held: Scores,
+    /// The mean of the functions of all parts.
     pub(super) mean: Functions,
 }
 
 /// One for each system; `None` where it has to be solved alone.
+///
+/// 1. Where the Krylov spaces of the targets suffice, which a sparse K of good condition allows, each part has
+///    its own path of penalties: nothing of size n² is formed.
+/// 2. Else K is decomposed whole, up to the size where dense factors are taken, and all parts follow from the
+///    decomposition.
+/// 3. Else every system is left to itself.
 pub(super) fn stacked(
     task: &Task<'_>,
     parts: &[Vec<usize>],
@@ -136,6 +154,7 @@ struct Decomposed {
     u: Mat<f64>,
     sigma: Vec<f64>,
     v: Mat<f64>,
+    /// Row and column means that centring took off, for the biases.
     means: Means<f64>,
 }
 
@@ -213,6 +232,9 @@ impl Decomposed {
     }
 
     /// Coefficients and biases for a right-hand side.
+    ///
+    /// β_s = mean(p − K·b) and β_t = mean(q − Kᵀ·a); as a and b have mean 0, 1ᵀK·b/n is the product of the column
+    /// means of K with b.
     fn solution(&self, g: f64, p: &Mat<f64>, q: &Mat<f64>) -> CoupledSolution {
         let (a, b) = self.solve(g, p.as_ref(), q.as_ref());
         let bias = |rhs: &Mat<f64>, weights: &Mat<f64>, means: &[f64]| -> Vec<f64> {
@@ -225,6 +247,8 @@ impl Decomposed {
     }
 
     /// C·\[p; q\].
+    ///
+    /// M has 2×2 blocks \[g, σ; σ, g\] in the basis (u, v), whose inverses are \[g, −σ; −σ, g\]/(g² − σ²).
     fn solve(&self, g: f64, p: MatRef<'_, f64>, q: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
         let (p, q) = (linsys::centred(p), linsys::centred(q));
         let s = linalg::transpose_mul(self.u.as_ref(), p.as_ref());
@@ -237,6 +261,8 @@ impl Decomposed {
     }
 
     /// g² − σ².
+    ///
+    /// As a product of sums, which keeps the digits where g and σ nearly agree.
     fn squared(&self, g: f64, k: usize) -> f64 {
         (g - self.sigma[k]) * (g + self.sigma[k])
     }

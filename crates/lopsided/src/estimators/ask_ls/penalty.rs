@@ -1,4 +1,18 @@
 //! The penalty: given, or the best of a few on held-out samples.
+//!
+//! The scale of a good penalty is set by the kernel: the eigenvalues of the system are 1/γ ± σ, so nothing but
+//! γ·σ matters. What is tried is therefore counted in multiples of 1/σ₁, the border up to which the system is
+//! definite.
+//!
+//! | candidates | for | why |
+//! | --- | --- | --- |
+//! | 0.03, 0.1, 0.3, 0.9 of 1/σ₁ | all kernels | definite, hence stable |
+//! | 1 itself | sparse K that is not symmetrised | what \[AsKLS\] takes for graphs |
+//! | 3, 30, 300 of 1/σ₁ | all but sparse K of over 2000 samples | smooth kernels have few large singular values |
+//!
+//! Every candidate is judged as the fit itself would be: functions learned without a part, their scores on the
+//! part merged, and the log-loss (stacked classes) or the squared error of the result. Candidates whose system
+//! is singular drop out.
 
 use super::stack::{Merger, Scores};
 use super::{AskLs, FOLDS, Functions, Merge, STREAM, Symmetrized, Task, complement, functions, rows_of};
@@ -27,6 +41,18 @@ const PARTS: usize = 3;
 const MANY: usize = 2000;
 
 /// Weight of the errors against the size of the weights.
+///
+/// γ of \[AsKLS\] Eq. (5): larger values fit the training samples closer.
+///
+/// ```
+/// use lopsided::estimators::Penalty;
+///
+/// assert_eq!("auto".parse::<Penalty>()?, Penalty::default());
+/// assert_eq!(Penalty::from(0.5), "0.5".parse::<Penalty>()?);
+/// assert_eq!(Penalty::Fixed(2.0).to_string(), "2");
+/// assert!("-1".parse::<Penalty>().is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Penalty {
     /// The best of a few around 1/σ₁ on held-out samples.
@@ -98,6 +124,11 @@ fn with_matrix<R>(machine: &AskLs, task: &Task<'_>, nodes: &[usize], f: impl FnO
 }
 
 /// The penalty to learn with.
+///
+/// 1. A given penalty of a symmetrised kernel is taken as it is: σ₁ says nothing about its system.
+/// 2. σ₁ of the training samples, by a few products with K.
+/// 3. Another given penalty is taken with σ₁ beside it, so that the report can warn.
+/// 4. The candidate of the least held-out loss; its multiple is carried over to the σ₁ of all training samples.
 pub(super) fn choose(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<Chosen> {
     if let (Penalty::Fixed(penalty), Some(_)) = (machine.penalty, machine.symmetrize) {
         return Ok(Chosen { penalty, sigma: None, why: None });
@@ -121,6 +152,7 @@ pub(super) fn choose(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, 
     Ok(Chosen { penalty, sigma: Some(sigma), why: Some(why) })
 }
 
+/// One of the penalties that are tried.
 #[derive(Clone, Copy)]
 enum Candidate {
     /// A multiple of 1/σ₁.
@@ -130,6 +162,7 @@ enum Candidate {
 }
 
 impl Candidate {
+    /// The number that is meant where the largest singular value is `sigma`; the multiple itself of a K of zeros.
     fn penalty(self, sigma: f64) -> f64 {
         match self {
             Candidate::Multiple(multiple) if sigma > 0.0 => multiple / sigma,
@@ -145,12 +178,15 @@ struct Search<'a> {
     task: Task<'a>,
     /// Those of `task.train` that take part.
     rows: Vec<usize>,
+    /// Parts of `rows` that are held out, as positions in it.
     folds: Vec<Vec<usize>>,
     candidates: Vec<Candidate>,
     run: Run,
 }
 
 impl<'a> Search<'a> {
+    /// Up to 1000 samples all ten parts are held out in turn, beyond that three of them: the loss of three parts is
+    /// sure enough then.
     fn new(machine: &'a AskLs, task: &Task<'a>, target: Option<&Target>, run: &Run) -> Result<Self> {
         let n = task.train.len();
         let sparse = task.k.access() == Access::Products;

@@ -1,3 +1,14 @@
+//! From the scores of two functions to decision values.
+//!
+//! For stacked classes, with the scores s and t of class c:
+//!
+//! 1. ℓ_c = w_s·s + w_t·t + w_0, the weights of a logistic regression of its own on held-out scores of mean 0
+//!    and deviation 1, rewritten for the scores as they are.
+//! 2. p_c = 1/(1 + exp(−ℓ_c)), class by class.
+//! 3. P_c = p_c^τ / Σ_k p_k^τ with one power τ for all samples and classes, that of the largest likelihood.
+//!
+//! For values the first step is least squares, and the last two are left out.
+
 use super::Merge;
 use crate::estimators::Answer;
 use faer::linalg::solvers::Solve;
@@ -12,7 +23,9 @@ const STEPS: usize = 50;
 /// Source and target scores of some samples, one column per class.
 #[derive(Clone, Debug)]
 pub(super) struct Scores {
+    /// f_s, one row per sample.
     pub(super) source: Mat<f64>,
+    /// f_t, one row per sample.
     pub(super) target: Mat<f64>,
 }
 
@@ -57,6 +70,8 @@ impl Merger {
     }
 
     /// Mean −log(probability of the true class) for stacked classes, else the mean squared error.
+    ///
+    /// What the choice of a penalty compares: the smaller, the better.
     pub(super) fn loss(&self, scores: &Scores, y: MatRef<'_, f64>, answer: &Answer) -> f64 {
         let decision = self.decision(scores, answer);
         let count = y.nrows() as f64;
@@ -87,6 +102,8 @@ fn classes_of(y: MatRef<'_, f64>) -> Vec<usize> {
 }
 
 /// p^power divided by the sum over the classes, for p = exp(logs).
+///
+/// Differences to the largest logarithm of a row are exponentiated, so that no row underflows as a whole.
 fn probabilities(logs: &Mat<f64>, power: f64) -> Mat<f64> {
     let mut out = logs.clone();
     for i in 0..out.nrows() {
@@ -99,6 +116,8 @@ fn probabilities(logs: &Mat<f64>, power: f64) -> Mat<f64> {
 }
 
 /// log(1/(1 + exp(−score))).
+///
+/// As min(score, 0) − log(1 + exp(−|score|)), in which no exponential overflows.
 fn log_sigmoid(scores: &Mat<f64>) -> Mat<f64> {
     Mat::from_fn(scores.nrows(), scores.ncols(), |i, c| {
         let score = scores[(i, c)];
@@ -106,11 +125,15 @@ fn log_sigmoid(scores: &Mat<f64>) -> Mat<f64> {
     })
 }
 
+/// 1/(1 + exp(−score)).
 fn sigmoid(score: f64) -> f64 {
     1.0 / (1.0 + (-score).exp())
 }
 
 /// Minimises −Σ log(probability of the true class) + RIDGE/2·(power − 1)², which is convex, by Newton's method with halved steps.
+///
+/// With l = log p and P ∝ p^τ the slope of a sample's loss in τ is Σ_c P_c·l_c − l_true, and its curvature the
+/// variance of l under P, which is never negative.
 fn best_power(logs: &Mat<f64>, truth: &[usize]) -> f64 {
     let loss = |power: f64| {
         let p = probabilities(logs, power);
@@ -149,6 +172,9 @@ fn weights_of(held: &Scores, y: MatRef<'_, f64>, c: usize, learn: fn(&Mat<f64>, 
 }
 
 /// Logistic regression on scores of mean 0 and deviation 1, as weights of the scores themselves.
+///
+/// The ridge on the weights would otherwise mean something else for every penalty, as scores grow with γ. A
+/// constant column gets the weight 0.
 fn standardized(held: &Scores, y: MatRef<'_, f64>, c: usize) -> [f64; 3] {
     let count = y.nrows() as f64;
     let moments = |m: &Mat<f64>| {
@@ -166,6 +192,10 @@ fn standardized(held: &Scores, y: MatRef<'_, f64>, c: usize) -> [f64; 3] {
 }
 
 /// Minimises Σ log(1 + exp(−y·xᵀw)) + RIDGE/2·|w|² by Newton's method with halved steps.
+///
+/// The gradient is −Σ y·q·x + RIDGE·w and the Hessian Σ q·(1 − q)·x·xᵀ + RIDGE·I with q = 1/(1 + exp(y·xᵀw)). A
+/// step is halved until the loss falls, at most twenty times, and the iteration ends when a step gains nothing
+/// that counts.
 fn logistic(x: &Mat<f64>, y: &[f64]) -> [f64; 3] {
     let dot = |i: usize, w: &[f64; 3]| (0..3).map(|k| x[(i, k)] * w[k]).sum::<f64>();
     let loss = |w: &[f64; 3]| {
@@ -202,6 +232,9 @@ fn logistic(x: &Mat<f64>, y: &[f64]) -> [f64; 3] {
 }
 
 /// Least squares with the same ridge.
+///
+/// (XᵀX + ρI)·w = Xᵀy with ρ = RIDGE/10⁴, so small that it matters only where f_s and f_t are multiples of each
+/// other; if even that fails, both functions count one half.
 fn linear(x: &Mat<f64>, y: &[f64]) -> [f64; 3] {
     let mut gram = x.transpose() * x;
     (0..3).for_each(|k| gram[(k, k)] += RIDGE * 1e-4);

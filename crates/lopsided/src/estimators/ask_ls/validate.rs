@@ -1,4 +1,14 @@
 //! Cross-validation: what is learned from the rest of the samples alone, with decompositions that serve all penalties.
+//!
+//! 1. Points are grouped by what makes the kernel matrix: kernel, bandwidth and symmetrisation.
+//! 2. For each group and fold the kernel matrix is that of the other rows of a table, or the one of all samples
+//!    of a graph, whose targets alone are hidden.
+//! 3. Points of a group that differ in the penalty share a path of penalties or, for stacking, the
+//!    decomposition of `nested`. What such a path does not simply solve (singular systems, other routes) is
+//!    learned by the machine on its own, as a fit would.
+//! 4. The functions of up to 32 points are multiplied with the kernel values of the fold at once.
+//!
+//! Scores are those that one fit per point and fold would give, up to the tolerance of the solvers.
 
 use super::nested::{self, Stacked};
 use super::stack::{Merger, Scores};
@@ -61,9 +71,12 @@ fn groups(machines: &[AskLs]) -> Vec<Vec<usize>> {
     groups
 }
 
+/// Machines that share a kernel matrix, and what they are judged on.
 struct Group<'a, T> {
+    /// One machine per point; they differ in penalty, merge and route at most.
     machines: Vec<&'a AskLs>,
     data: &'a Dataset<T>,
+    /// All targets; those of a fold are hidden before anything is learned for it.
     target: &'a Target,
     run: &'a Run,
 }
@@ -116,6 +129,8 @@ impl<T: Scalar> Group<'_, T> {
         })
     }
 
+    /// The labelled rows of the rest, after every machine has had a look: holding out a fold may leave a class with
+    /// one sample.
     fn checked(&self, rest: &Target) -> Result<crate::estimators::scoring::Known> {
         self.machines.iter().try_for_each(|machine| machine.check(Some(rest)).map(|_| ()))?;
         self.machines[0].check(Some(rest))
@@ -176,6 +191,8 @@ impl<T: Scalar> Group<'_, T> {
         out.into_iter().enumerate().map(alone).collect()
     }
 
+    /// Whether a machine may be solved along with others: it stacks or not, as asked, and its route is one that
+    /// serves every penalty.
     fn may_share(&self, at: usize, stacks: bool) -> bool {
         let machine = self.machines[at];
         (machine.plain_merge() == Merge::Stack) == stacks

@@ -1,3 +1,5 @@
+//! Images as points: blocks of pixels in the coordinates of the discrete cosine transform.
+
 use crate::base::error::{Error, Result};
 use faer::{Mat, MatRef};
 use std::f64::consts::PI;
@@ -8,6 +10,22 @@ pub const BLOCK: usize = 8;
 /// The 8 × 8 blocks of a grey image, `step` pixels apart, each as the 64 coefficients of its discrete cosine transform
 /// (DCT-II, orthonormal), one block per row; the first coefficient is 8 times the mean. The points \[AsKLS\] §4.1 makes of
 /// an image.
+///
+/// With the orthonormal cosines W of eight frequencies a block B becomes W·B·Wᵀ, whose entries are read row by
+/// row. Blocks overlap for steps below 8; pixels at the border that fill no block are left out.
+///
+/// A grey image without structure has nothing but its mean:
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::estimators::distributions::cosine_blocks;
+///
+/// let image = Mat::from_fn(16, 8, |_, _| 3.0);
+/// let blocks = cosine_blocks(image.as_ref(), 8)?;
+/// assert_eq!(blocks.shape(), (2, 64));
+/// assert!((blocks[(0, 0)] - 24.0).abs() < 1e-12 && blocks[(1, 5)].abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Param`] for a step of 0, [`Error::Shape`] for an image without any block.

@@ -1,3 +1,8 @@
+//! Mixtures from points, by expectation and maximisation.
+//!
+//! With the shares r_ic = w_c·N(x_i; m_c, v_c)/Σ_k w_k·N(x_i; m_k, v_k) of the components in every point, the
+//! next weights are the means of the shares, the next means and variances those of the points weighted by them.
+
 use super::mixture::{DiagonalMixture, log_sums};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -22,6 +27,22 @@ const GONE: f64 = 1e-12;
 ///
 /// # Cost
 /// O(points · components · width) per iteration. The restarts run in parallel, each on one thread.
+///
+/// # Example
+/// One component needs no iteration: it has the mean and the variance of the points.
+///
+/// ```
+/// use lopsided::estimators::distributions::MixtureFit;
+/// use lopsided::{Mat, Run};
+///
+/// let points = Mat::from_fn(2, 1, |i, _| 1.0 + 2.0 * i as f64); // 1 and 3
+/// let found = MixtureFit::new(1).fit(points.as_ref(), &Run::default())?;
+/// assert!((found.mixture.means()[(0, 0)] - 2.0).abs() < 1e-12);
+/// assert!((found.mixture.variances()[(0, 0)] - 1.0).abs() < 1e-12);
+/// let expected = -0.5 * (std::f64::consts::TAU.ln() + 1.0);
+/// assert!((found.log_likelihood() - expected).abs() < 1e-12);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MixtureFit {
     /// Number of components.
@@ -37,6 +58,9 @@ pub struct MixtureFit {
 }
 
 /// What [`MixtureFit`] found.
+///
+/// `log_likelihoods` never falls from one entry to the next but for rounding; [`FittedMixture::log_likelihood`]
+/// is its last entry. A verdict that has not converged means that the iterations ran out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedMixture {
     /// The mixture.
@@ -130,6 +154,9 @@ impl MixtureFit {
     }
 
     /// Weights, means and variances from the shares of the components in every point.
+    ///
+    /// A component without share has no mean of its own any more: it stays where it was, with a weight of next to
+    /// nothing.
     fn maximized(
         &self,
         points: &Mat<f64>,

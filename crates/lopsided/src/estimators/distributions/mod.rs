@@ -20,6 +20,16 @@
 //! assert_eq!(divergences.kernel(0.5)[(1, 1)], 1.0);
 //! # Ok::<(), lopsided::Error>(())
 //! ```
+//!
+//! | samples | their distribution | KL divergence |
+//! | --- | --- | --- |
+//! | counts, shares | a histogram | closed form, the kernel `kl` |
+//! | points with a mean and a covariance | [`Gaussian`] | closed form, O(d³) |
+//! | points of any shape | [`DiagonalMixture`], found by [`MixtureFit`] | [`kl_matrix`], random points |
+//! | images | the mixture of their [`cosine_blocks`] | [`kl_matrix`] |
+//!
+//! The last line is the pipeline of \[AsKLS\] §4.1: blocks of an image → 64 cosine coefficients each → a
+//! mixture per image → divergences between images → an asymmetric kernel.
 
 mod blocks;
 mod divergence;

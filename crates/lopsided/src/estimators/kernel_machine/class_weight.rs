@@ -1,8 +1,27 @@
+//! Weights of classes, for data in which some classes are rare or some errors are dear.
+//!
+//! A weight multiplies the bound of a sample's coefficient in an SVM and its loss in logistic regression, on
+//! top of the sample's own weight.
+
 use crate::base::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
 /// What a sample counts because of its class.
+///
+/// With [`ClassWeight::Balanced`] the weights of a class sum to n/k, whatever the share of its samples, so that
+/// a machine cannot do well by ignoring a rare class. Weights of samples count in place of their number.
+///
+/// ```
+/// use lopsided::estimators::ClassWeight;
+///
+/// let dear: ClassWeight = "spam=2,ham=0.5".parse()?;
+/// assert_eq!(dear, ClassWeight::Named(vec![("spam".into(), 2.0), ("ham".into(), 0.5)]));
+/// assert_eq!(dear.to_string(), "spam=2,ham=0.5");
+/// assert_eq!("none".parse::<ClassWeight>()?, ClassWeight::default());
+/// assert!("spam=-1".parse::<ClassWeight>().is_err());
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ClassWeight {
     /// All classes the same.
@@ -63,6 +82,8 @@ impl ClassWeight {
         Ok(Some(own.iter().zip(codes).map(|(w, &c)| w * factors[c as usize]).collect()))
     }
 
+    /// One factor per class. Balanced: total weight / (classes present · weight of the class); a class without
+    /// samples keeps 1.
     fn factors(&self, own: &[f64], codes: &[u32], names: &[String]) -> Result<Vec<f64>> {
         let mut factors = vec![1.0; names.len()];
         match self {

@@ -1,4 +1,11 @@
 //! The machines on features of landmarks.
+//!
+//! 1. `labelled` collects the samples with a class and their weights, `problem` their kernel.
+//! 2. `prepared` chooses landmarks and gives the features F of all samples, a row each, with the map that makes
+//!    them (\[NKM\] Algorithm 1).
+//! 3. The machine learns linear functions on F.
+//! 4. The map combined with their weights is a set of functions of the kernel, of the landmarks for LLA and of
+//!    all samples for GSA.
 
 use super::model::{Functions, LandmarkFunctions};
 use super::{
@@ -13,6 +20,7 @@ use crate::solvers::lowrank::KernelFunctions;
 pub(in crate::estimators) struct Labelled {
     pub(in crate::estimators) rows: Vec<usize>,
     codes: Vec<u32>,
+    /// Their weights, those of their classes included.
     weights: Option<Vec<f64>>,
     answer: Answer,
 }
@@ -27,6 +35,7 @@ impl Labelled {
 pub(super) struct Prepared<T> {
     problem: Problem<T>,
     map: KernelFunctions<T>,
+    /// F, one row for each labelled sample.
     pub(super) features: Mat<f64>,
 }
 
@@ -43,6 +52,7 @@ impl Frame<'_> {
         self.approximation.settled()
     }
 
+    /// Exact unless landmarks are asked for, whatever the number of samples.
     pub(super) fn approach(&self) -> Approach {
         self.settled().approach.unwrap_or(Approach::Exact)
     }
@@ -87,12 +97,14 @@ impl Frame<'_> {
         Problem::new(self.gram, data, rows, self.approximation.own.as_ref(), run)
     }
 
+    /// Steps 1 and 2; an error for NCR, which has no meaning for classification.
     pub(super) fn prepared<T: Scalar>(&self, data: &Dataset<T>, rows: &[usize], run: &Run) -> Result<Prepared<T>> {
         let problem = self.problem(data, rows, run)?;
         let (map, features) = problem.features(&self.settled(), run)?;
         Ok(Prepared { problem, map, features })
     }
 
+    /// All steps; the report names the approach, the sampler and the number of landmarks.
     pub(super) fn fit_landmarks<T: Scalar>(
         &self,
         data: &Dataset<T>,

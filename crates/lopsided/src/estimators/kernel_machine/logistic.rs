@@ -1,3 +1,5 @@
+//! Kernel logistic regression: the estimator, its place in the list, and when the kernel matrix is stored.
+
 use super::{
     APPROXIMATION_SETTINGS, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, Gram,
     KernelMachineModel, Learned, Model, Output, PENALTY, PROBABLE, Plan, Point, Recipe, Result, Run, SYMMETRIZE,
@@ -13,6 +15,33 @@ const SETTINGS: [&[Setting]; 2] = [&APPROXIMATION_SETTINGS, &[PENALTY, SYMMETRIZ
 /// matrix alone ([`Logistic::fit_kernel`]), or with landmarks ([`Logistic::fit`]).
 ///
 /// Minimises ½·aᵀKa + penalty·Σ_i weight_i·loss_i; softmax of the decision values gives probabilities.
+///
+/// With f_c = K·a_c + b_c the loss of sample i is −log(exp(f_true)/Σ_c exp(f_c)). All classes are learned
+/// together, so that the probabilities are those of one model and need no sigmoids afterwards.
+///
+/// # Cost
+/// Newton's steps are found by conjugate gradients, each of them a product with K of O(n²); K is stored where
+/// it fits half of the memory allowed and evaluated in every product otherwise. With m landmarks a product
+/// costs O(n·m).
+///
+/// # Example
+/// Of points that lie symmetrically around 0 the linear kernel can say nothing at 0 itself:
+///
+/// ```
+/// use lopsided::estimators::{KernelLogistic, Model};
+/// use lopsided::{Dataset, Mat, Run, Samples, Target};
+///
+/// let x = Mat::from_fn(4, 1, |i, _| [-2.0, -1.0, 1.0, 2.0][i]);
+/// let names = vec!["left".to_string(), "right".to_string()];
+/// let y = Target::Classes { names, codes: vec![Some(0), Some(0), Some(1), Some(1)] };
+/// let data = Dataset { y: Some(y), ..Dataset::new(Samples::Dense(x)) };
+/// let model = KernelLogistic::new("linear").fit(data, &Run::default())?;
+/// let new = Dataset::new(Samples::Dense(Mat::from_fn(2, 1, |i, _| 3.0 * i as f64)));
+/// let shares = model.probabilities(&new, &Run::default())?.unwrap();
+/// assert!((shares[(0, 0)] - 0.5).abs() < 1e-4); // at 0
+/// assert!(shares[(1, 1)] > 0.9); // at 3
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct KernelLogistic {
     /// What makes the kernel matrix.
@@ -31,6 +60,8 @@ pub struct KernelLogistic {
 
 impl KernelLogistic {
     /// Penalty 1.
+    ///
+    /// A tolerance of 1e-6, all classes equal, (K + Kᵀ)/2 of an asymmetric kernel, exact.
     pub fn new(gram: impl Into<Gram>) -> Self {
         let (class_weight, approximation) = (ClassWeight::Equal, Approximation::default());
         let (gram, symmetrize) = (gram.into(), Symmetrize::Average);
@@ -51,11 +82,14 @@ impl KernelLogistic {
         self.frame().fit(data, run, |task| self.learn(task, run))
     }
 
+    /// What it shares with the SVM; there are no two-class machines in it.
     fn frame(&self) -> Frame<'_> {
         let KernelLogistic { gram, symmetrize, class_weight, approximation, .. } = self;
         Frame { name: "logistic", gram, symmetrize: *symmetrize, class_weight, approximation, machines: None }
     }
 
+    /// Newton's method on coefficients of the samples, or on weights of features; a fit that has not reached the
+    /// tolerance says so.
     fn learn(&self, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let default = Logistic::new(self.penalty);
         let machine = Logistic { tol: self.tol.unwrap_or(default.tol), ..default };

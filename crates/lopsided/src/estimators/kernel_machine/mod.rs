@@ -3,6 +3,28 @@
 //! With landmarks they are linear machines on features F, whose functions are those of LLA or GSA (\[NKM\]): the C-SVM by dual
 //! coordinate descent, the ν-SVM on K̃ = F·Fᵀ, which is never formed, with w = Fᵀ·c, logistic regression by Newton's method.
 //! GSA carries w over to all samples, α = G⁺·w, also for a pair of classes, whose machine learned from theirs alone.
+//!
+//! A reader starts with [`Svm`] or [`KernelLogistic`]; both give a [`KernelMachineModel`].
+//!
+//! | machine | minimises | exact solver | probabilities |
+//! | --- | --- | --- | --- |
+//! | `Svm`, C | ‖f‖²/2 + C·Σ max(0, 1 − y·f) | SMO on rows of K | sigmoids, on request |
+//! | `Svm`, ν | the same with a free margin, ν bounding its errors | SMO on rows of K | sigmoids, on request |
+//! | `KernelLogistic` | ‖f‖²/2 + C·Σ log-loss, all classes together | Newton with products | always, by softmax |
+//!
+//! How the parts work together:
+//!
+//! 1. A `Frame` holds what all machines share: the kernel, how it becomes symmetric, weights of classes, the
+//!    approximation.
+//! 2. It makes a `Task` of the labelled samples: their classes and weights, and the space that is learned in,
+//!    which is the symmetric kernel matrix or, with landmarks, features.
+//! 3. The machine (`pairs`, `logistic`) turns the task into `Learned`: one column of coefficients and a bias
+//!    for each function.
+//! 4. The frame makes a model of it, in coefficients of the original K, so that predictions need kernel values
+//!    only.
+//!
+//! `validate` runs the same steps for a grid, with one kernel matrix or one set of features for all machines
+//! that can share it.
 
 mod class_weight;
 mod landmarks;
@@ -96,9 +118,13 @@ impl TwoClass {
 
 /// The samples that a machine learns from.
 pub(super) struct Task<'a> {
+    /// The kernel matrix or the features.
     space: Space<'a>,
+    /// Class of each sample.
     codes: &'a [u32],
+    /// Names of all classes; some may have no sample.
     names: &'a [String],
+    /// What each sample counts, its class included; `None`: all the same.
     weights: Option<&'a [f64]>,
 }
 
@@ -113,9 +139,13 @@ pub(super) enum Space<'a> {
 
 /// What a machine learned about a [`Task`]: a column of coefficients, of samples or of features, and a bias for each function.
 pub(super) struct Learned {
+    /// One column for each function.
     pub(super) coefficients: Mat<f64>,
+    /// One number for each function.
     pub(super) bias: Vec<f64>,
+    /// How classes follow from the functions.
     output: Output,
+    /// What the report says about the machine.
     params: Vec<(&'static str, serde_json::Value)>,
     warnings: Vec<String>,
     converged: bool,
@@ -132,6 +162,7 @@ impl Frame<'_> {
         Ok(known)
     }
 
+    /// What a fit would cost: all of K for the exact machine, landmarks else.
     fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let known = self.known(data.y.as_ref())?;
         if self.approach() != Approach::Exact {
@@ -157,6 +188,14 @@ impl Frame<'_> {
     }
 
     /// Several machines on one kernel matrix. A graph is learned transductively: K holds all nodes, the machines those with a label.
+    ///
+    /// 1. Labelled samples are put in the order of their classes, so that the rows of K that the machine of a pair
+    ///    asks for lie in two pieces of memory.
+    /// 2. K is built as accurately as the strictest machine needs its entries, and not stored where every entry is
+    ///    asked for about once.
+    /// 3. The machines learn on the symmetric block of the labelled samples; a symmetric kernel is taken as it is.
+    /// 4. Their coefficients are rewritten for K itself; of a symmetric kernel only the support vectors stay in the
+    ///    model.
     fn fit_exact<T: Scalar>(
         &self,
         data: Dataset<T>,

@@ -1,3 +1,9 @@
+//! The model of every exact or approximate kernel machine: functions, and how classes are decided from them.
+//!
+//! The functions are either over samples (an [`AskLsModel`] with one function per class or pair, which also
+//! knows graphs and asymmetric kernels) or over landmarks ([`KernelFunctions`]). `Output` says what a column of
+//! them means.
+
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -118,6 +124,28 @@ impl<T: Scalar> Model<T> for LandmarkFunctions<T> {
 }
 
 /// A fitted [`super::Svm`] or [`super::KernelLogistic`].
+///
+/// For pairs of classes the decision value of a class is the number of its votes, with a share below one that
+/// settles ties; for one class against the rest, and for logistic regression, it is the function of the class.
+/// Of two classes the only function f stands for the first and −f for the second.
+///
+/// The points −1 and 1 have the widest margin for f(x) = −x, if the class of −1 comes first:
+///
+/// ```
+/// use lopsided::estimators::{Model, Svm};
+/// use lopsided::{Dataset, Mat, Run, Samples, Target};
+///
+/// let x = Mat::from_fn(2, 1, |i, _| 2.0 * i as f64 - 1.0);
+/// let names = vec!["low".to_string(), "high".to_string()];
+/// let y = Target::Classes { names, codes: vec![Some(0), Some(1)] };
+/// let data = Dataset { y: Some(y), ..Dataset::new(Samples::Dense(x)) };
+/// let model = Svm::new("linear").fit(data, &Run::default())?;
+/// let new = Dataset::new(Samples::Dense(Mat::from_fn(1, 1, |_, _| 3.0)));
+/// let found = model.decision(&new, &Run::default())?;
+/// assert!((found[(0, 0)] + 3.0).abs() < 1e-2 && (found[(0, 1)] - 3.0).abs() < 1e-2);
+/// assert_eq!(model.answer().words(found.as_ref()), ["high"]);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct KernelMachineModel<T> {
     pub(super) functions: Functions<T>,
@@ -129,6 +157,25 @@ impl<T: Scalar> KernelMachineModel<T> {
     ///
     /// # Errors
     /// Those of [`Model::decision`].
+    ///
+    /// # Example
+    /// Four classes make six pairs:
+    ///
+    /// ```
+    /// use lopsided::data::synth;
+    /// use lopsided::estimators::{Model, Svm};
+    /// use lopsided::solvers::svm::MultiClass;
+    /// use lopsided::{Dataset, Run, Samples, Target};
+    ///
+    /// let (x, classes) = synth::clusters::<f64>(60, 2, 4, 1);
+    /// let names = (0..4).map(|c| c.to_string()).collect();
+    /// let y = Target::Classes { names, codes: classes.iter().map(|c| Some(*c)).collect() };
+    /// let data = Dataset { y: Some(y), ..Dataset::new(Samples::Dense(x)) };
+    /// let model = Svm::new("rbf").with_multi_class(MultiClass::OneVsOne).fit(data.clone(), &Run::default())?;
+    /// assert_eq!(model.function_values(&data, &Run::default())?.shape(), (60, 6));
+    /// assert_eq!(model.decision(&data, &Run::default())?.shape(), (60, 4));
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn function_values(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
         self.functions.model().decision(samples, run)
     }

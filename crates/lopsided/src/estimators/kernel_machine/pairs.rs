@@ -1,4 +1,11 @@
 //! How an [`Svm`] learns all its functions.
+//!
+//! | space | C-SVM | ν-SVM |
+//! | --- | --- | --- |
+//! | kernel matrix | SMO on cached rows of K | SMO on cached rows of K |
+//! | features F of landmarks | dual coordinate descent on the rows of F | SMO on K̃ = F·Fᵀ, then w = Fᵀ·c |
+//!
+//! Every machine tells two classes apart; `Classes` lists the pairs and `Output` remembers them.
 
 use super::svm::{Svm, SvmKind};
 use super::{Error, Learned, Mat, MatRef, Operator, Output, Result, Run, Space, Task};
@@ -32,6 +39,8 @@ impl Svm {
     }
 
     /// The C-SVM on features.
+    ///
+    /// One plane for each class or pair of classes: w and b that minimise ½|w|² + C·Σ weight·loss(y·(wᵀf + b)).
     fn learn_planes(&self, f: MatRef<'_, f64>, penalty: f64, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let default = LinearSvm::new(penalty);
         let tol = self.tol.unwrap_or(default.tol);
@@ -63,10 +72,15 @@ impl Svm {
         self.learn_rows(&RowCache::new(k, bytes)?, task, run)
     }
 
+    /// A gigabyte of rows at most, and a quarter of the memory allowed.
     fn row_bytes(&self) -> u64 {
         CACHE.min(self.gram.bytes() / 4)
     }
 
+    /// 1. ν is checked against every pair before any is learned: the coefficients of each class have to sum to
+    ///    ν·n/2, none above 1.
+    /// 2. All machines learn in parallel from one cache of rows.
+    /// 3. Their coefficients are spread over all samples, 0 for those of other classes.
     fn learn_rows(&self, rows: &RowCache<'_>, task: &Task<'_>, run: &Run) -> Result<Learned> {
         let classes = classes(task);
         let machine = self.machine();
@@ -88,6 +102,7 @@ impl Svm {
         })
     }
 
+    /// The two-class solver with the tolerance that was asked for.
     pub(super) fn machine(&self) -> Machine {
         let tol = |default: f64| self.tol.unwrap_or(default);
         match self.kind {
@@ -103,6 +118,9 @@ impl Svm {
     }
 
     /// Names the classes for which ν is too large.
+    ///
+    /// The most that ν may be is 2·min(n₊, n₋)/n: beyond it no coefficients fulfil the conditions. The tightest
+    /// pair is named.
     fn check_nu(&self, classes: &Classes<'_>, names: &[String]) -> Result<()> {
         let SvmKind::Nu(nu) = self.kind else { return Ok(()) };
         let most = |pair: Pair| (NuSvm::most(&classes.part(pair)), pair);
@@ -117,6 +135,8 @@ impl Svm {
         }
     }
 
+    /// A margin of 0 (an infinite rest of the conditions) is a property of ν and the kernel, which more steps would
+    /// not mend.
     fn warning(&self, found: &svm::Learned, names: &[String]) -> Option<String> {
         let (whom, steps) = (against(found.pair, names), found.solution.steps);
         let left = found.solution.verdict.left();
@@ -148,6 +168,7 @@ fn classes<'a>(task: &Task<'a>) -> Classes<'a> {
     Classes { codes: task.codes, count: task.names.len(), weights: task.weights }
 }
 
+/// Who is told from whom, in words.
 fn against((first, other): Pair, names: &[String]) -> String {
     let first = &names[first as usize];
     match other {
@@ -156,6 +177,7 @@ fn against((first, other): Pair, names: &[String]) -> String {
     }
 }
 
+/// The sentence about a plane that has not reached its tolerance.
 fn still_moving(plane: &LearnedPlane, names: &[String]) -> Option<String> {
     let (whom, passes) = (against(plane.pair, names), plane.function.passes);
     (!plane.function.verdict.converged())

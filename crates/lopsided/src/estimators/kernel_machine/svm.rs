@@ -1,3 +1,5 @@
+//! The support vector machines: C-SVM and ν-SVM as one estimator, with their places in the list.
+
 use super::{
     APPROXIMATION_SETTINGS, Approach, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Error, Estimator,
     EstimatorEntry, Frame, Gram, KernelMachineModel, Labelled, Model, PENALTY, PROBABLE, Plan, Point, Recipe, Result,
@@ -28,6 +30,18 @@ const SHARED_SETTINGS: [Setting; 4] = [
 const NU: f64 = 0.5;
 
 /// Which bound a support vector machine has.
+///
+/// Both have the same solutions along their paths, but say different things. C is a price: a sample inside the
+/// margin costs C times its distance from it, so the best C depends on the scale of the kernel. ν is a share,
+/// whatever the scale: at most ν·n samples violate the margin, and at least ν·n are support vectors.
+///
+/// ```
+/// use lopsided::estimators::{Svm, SvmKind};
+///
+/// let soft = Svm::new("rbf").with_kind(SvmKind::Nu(0.2));
+/// assert_eq!(soft.kind, SvmKind::Nu(0.2));
+/// assert_eq!(Svm::new("rbf").kind, SvmKind::C(1.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SvmKind {
     /// C, the bound of the coefficients.
@@ -44,6 +58,11 @@ pub enum SvmKind {
 ///
 /// With landmarks (\[NKM\]) it is a linear machine on their features F, whose functions are those of LLA or of GSA; the
 /// kernel must then be symmetric and positive.
+///
+/// # Cost
+/// SMO asks for rows of K as it goes: between O(n) and O(n²) kernel values for a pair of n samples, of which up
+/// to a gigabyte is kept. Probabilities add a machine for each of five held-out parts. With m landmarks O(n·m²)
+/// for the features and O(n·m) for each pass over them.
 ///
 /// ```
 /// use lopsided::estimators::{Model, Svm};
@@ -135,6 +154,7 @@ impl Svm {
         self.frame().fit(data, run, |task| self.learn(task, run))
     }
 
+    /// Refuses a C that is not above 0, and a loss that only machines with landmarks have.
     pub(super) fn check(&self) -> Result<()> {
         if let SvmKind::C(penalty) = self.kind {
             check_penalty(penalty)?;
@@ -145,6 +165,7 @@ impl Svm {
         Ok(())
     }
 
+    /// What it shares with logistic regression; the slack decides how accurate entries of K have to be.
     pub(super) fn frame(&self) -> Frame<'_> {
         let name = if matches!(self.kind, SvmKind::C(_)) { "svm" } else { "nu-svm" };
         let Svm { gram, symmetrize, class_weight, approximation, multi_class, .. } = self;
@@ -185,6 +206,7 @@ impl Svm {
     }
 }
 
+/// ν as a number above 0 and at most 1; whether the classes allow it is seen when they are known.
 fn share(value: &Value) -> Result<f64> {
     let number = if let Value::Number(nu) = value { Some(*nu) } else { None };
     let allowed = "above 0 and at most 2 min(n₊, n₋)/n, never more than 1";

@@ -1,4 +1,13 @@
 //! Cross-validation: machines that differ in the penalty share their features or kernel matrix, those of the rest of the samples.
+//!
+//! For each group of machines that share, and each fold:
+//!
+//! 1. The targets of the fold are hidden; what is estimated from samples comes from the other rows.
+//! 2. Exact machines: one kernel matrix, as accurate as the strictest of them needs it; each machine gives a
+//!    model.
+//! 3. With landmarks: one set of features, and the features of the fold by the same map; each machine gives
+//!    planes.
+//! 4. Decision values of the fold are scored.
 
 use super::landmarks::Prepared;
 use super::{Approach, Dataset, Frame, Learned, Result, Run, Scalar, Space, Task, TwoClass};
@@ -54,6 +63,7 @@ struct Fold<'a, T> {
 }
 
 impl<T: Scalar> Fold<'_, T> {
+    /// The score of each machine of a group, in the order of the group.
     fn scores(
         &self,
         frames: &[Frame<'_>],

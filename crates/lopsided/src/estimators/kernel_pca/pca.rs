@@ -52,6 +52,21 @@ pub struct KernelPca {
 const RANK: usize = 16;
 
 /// A fitted [`KernelPca`].
+///
+/// The variance of a component is its eigenvalue divided by the number of samples, which is the mean square of
+/// the training samples' components:
+///
+/// ```
+/// use lopsided::estimators::KernelPca;
+/// use lopsided::{Dataset, Mat, Run, Samples};
+///
+/// let x = Samples::Dense(Mat::from_fn(3, 1, |i, _| i as f64)); // 0, 1, 2 lie around 1
+/// let model = KernelPca::new("linear").with_rank(1).fit(&Dataset::new(x.clone()), &Run::default())?;
+/// assert!((model.variances[0] - 2.0 / 3.0).abs() < 1e-9);
+/// let found = model.transform(x.as_ref(), &Run::default())?;
+/// assert!((found[(0, 0)].abs() - 1.0).abs() < 1e-9 && found[(1, 0)].abs() < 1e-9);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct KernelPcaModel<T> {
     /// One function for each component.

@@ -104,6 +104,20 @@ impl KernelRidge {
     ///
     /// # Errors
     /// Those of [`KernelRidge::fit`]; [`Error::Shape`] unless there is a row of targets for each sample.
+    ///
+    /// # Example
+    /// With the linear kernel, x = ±1 and y = ±1 the coefficients are y/(2 + λ₀), and f(x) = 2x/3 for λ₀ = 1:
+    ///
+    /// ```
+    /// use lopsided::estimators::KernelRidge;
+    /// use lopsided::{Mat, Run, Samples};
+    ///
+    /// let x = Mat::from_fn(2, 1, |i, _| 1.0 - 2.0 * i as f64);
+    /// let found = KernelRidge::new("linear").fit_targets(Samples::Dense(x.clone()), x.as_ref(), &Run::default())?;
+    /// let values = found.apply(Samples::Dense(x).as_ref(), &Run::default())?;
+    /// assert!((values[(0, 0)] - 2.0 / 3.0).abs() < 1e-9 && (values[(1, 0)] + 2.0 / 3.0).abs() < 1e-9);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn fit_targets<T: Scalar>(&self, x: Samples<T>, y: MatRef<'_, f64>, run: &Run) -> Result<KernelFunctions<T>> {
         if y.nrows() != x.count() {
             return Err(Error::shape("the number of rows of the targets", x.count(), y.nrows()));

@@ -33,6 +33,23 @@ const DIRECT: usize = 4096;
 /// # Cost
 /// Memory: five m×m matrices, two numbers for each row and target, and a chunk of rows, whatever their number. Time: n·m kernel
 /// values a pass, and n·m² operations at the rate of a matrix product, or as many passes as steps, of which a few dozen suffice.
+///
+/// # Example
+/// The mean of the targets is taken off first, so that a constant is learned exactly:
+///
+/// ```
+/// use lopsided::data::row_stream::RowStream;
+/// use lopsided::estimators::{Model, StreamedRidge};
+/// use lopsided::{Csr, Dataset, Mat, Run, Samples, Target};
+///
+/// let entries: Vec<_> = (0..30).map(|i| (i, i % 2, f64::from(i % 7) + 1.0)).collect();
+/// let rows = RowStream::of_matrix(Csr::from_triplets(30, 2, &entries), 8);
+/// let machine = StreamedRidge { landmarks: 5, ..StreamedRidge::new("rbf") };
+/// let model = machine.fit(&rows, &Target::Values(vec![5.0; 30]), &Run::default())?;
+/// let new = Dataset::new(Samples::Dense(Mat::from_fn(1, 2, |_, j| j as f64)));
+/// assert!((model.decision(&new, &Run::default())?[(0, 0)] - 5.0).abs() < 1e-9);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct StreamedRidge {
     /// The kernel; a `gamma` among its parameters wins over [`StreamedRidge::gamma`].

@@ -64,6 +64,19 @@ impl<T: Scalar> KernelSvdModel<T> {
 
     /// Embedding of new row samples: k(x, Z)·V·Σ^(p−1). For a precomputed kernel the samples are rows of G, for a model
     /// with a compatibility matrix raw rows of the matrix.
+    ///
+    /// A row of G itself, of a precomputed kernel, lands on its row of U:
+    ///
+    /// ```
+    /// use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Side};
+    ///
+    /// let g = Samples::Dense(Mat::from_fn(3, 2, |i, j| if i == j { 3.0 - i as f64 } else { 0.0 }));
+    /// let model = KernelSvd::new("precomputed").with_rank(2).fit(Dataset::new(g.clone()), &Run::default())?;
+    /// assert!((model.singular_values()[0] - 3.0).abs() < 1e-12);
+    /// let again = model.project_rows(g.as_ref(), &Run::default())?;
+    /// assert!((again - model.embedding(Side::Row)).norm_max() < 1e-12);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn project_rows(&self, rows: SamplesRef<'_, T>, run: &Run) -> Result<Mat<T>> {
         self.values().rows(rows, run, |g| {
             let Some(training) = &self.means else { return self.place(g, Side::Row) };

@@ -3,6 +3,17 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Powers of the singular values that scale embeddings.
+///
+/// With `sqrt` on both sides the product of a row and a column embedding is the entry of G that the triplets
+/// know.
+///
+/// ```
+/// use lopsided::Scaling;
+///
+/// assert_eq!("sqrt".parse::<Scaling>()?, Scaling::Sqrt);
+/// assert_eq!((Scaling::None.power(), Scaling::Full.power()), (0.0, 1.0));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {

@@ -1,3 +1,6 @@
+//! Which approach to landmarks, how many of them, and how they are chosen: settings that every machine with
+//! landmarks shares.
+
 use crate::base::error::{Error, Result};
 use crate::base::registry::{name_of, named};
 use crate::base::scalar::Scalar;
@@ -99,6 +102,17 @@ impl OwnLandmarks {
 }
 
 /// Which approach, with which landmarks.
+///
+/// ```
+/// use lopsided::estimators::{Approach, Approximation};
+///
+/// let usual = Approximation::default();
+/// assert_eq!((usual.approach_for(100), usual.approach_for(10_000)), (Approach::Exact, Approach::Lla));
+/// assert_eq!((usual.count_for(100)?, usual.count_for(10_000)?), (100, 1000));
+/// let asked = Approximation { landmarks: Some(50), ..usual };
+/// assert_eq!(asked.approach_for(100), Approach::Lla); // whoever asks for landmarks gets them
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approximation {
     /// `None`: exact for up to 4000 samples unless landmarks are asked for, else [`Approach::Lla`].

@@ -43,6 +43,19 @@ pub struct GramErrors {
 }
 
 /// Distances of approximate solutions from the exact one, f* = Φ(X)·α̃, one for each target.
+///
+/// With K = I, the feature e₁, α̃ = (1, 1) and α̂ = (1, 0), what the feature does not see is missing from both:
+///
+/// ```
+/// use lopsided::Mat;
+/// use lopsided::estimators::SolutionErrors;
+///
+/// let column = |a: f64, b: f64| Mat::from_fn(2, 1, |i, _| if i == 0 { a } else { b });
+/// let k = Mat::<f64>::identity(2, 2);
+/// let found = SolutionErrors::of(&k, column(1.0, 0.0).as_ref(), &column(1.0, 1.0), &column(1.0, 0.0));
+/// assert!((found.lla[0] - 1.0).abs() < 1e-12 && (found.gsa[0] - 1.0).abs() < 1e-12);
+/// assert!((found.exact_norm[0] - 2.0_f64.sqrt()).abs() < 1e-12);
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SolutionErrors {
     /// ‖f_LLA − f*‖, Eq. (15); that of NCR with the standard basis.

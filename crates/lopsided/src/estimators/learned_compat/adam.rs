@@ -1,3 +1,5 @@
+//! The optimiser: steps whose length does not depend on the scale of the gradient.
+
 use crate::base::scalar::Scalar;
 use faer::Mat;
 
@@ -10,10 +12,17 @@ const TINY: f64 = 1e-12;
 ///
 /// Every entry moves by about `rate` per step, whatever the scale of its gradient, which here depends on the kernel, its
 /// gamma and the size of the data. Plain descent needs another rate for every set (\[KSVD\] App. C.3 has 1e-1 to 1e-4).
+///
+/// With the means m ← 0.9·m + 0.1·g and s ← 0.999·s + 0.001·g² of the gradients g so far, a step is p ← p −
+/// rate·m̂/(√ŝ + tiny), where m̂ = m/(1 − 0.9^t) and ŝ = s/(1 − 0.999^t) undo the start from 0.
 pub(super) struct Adam<T> {
+    /// Length of a step.
     rate: f64,
+    /// m, the mean gradient.
     first: Mat<T>,
+    /// s, its mean square.
     second: Mat<T>,
+    /// t, the steps so far.
     steps: i32,
 }
 

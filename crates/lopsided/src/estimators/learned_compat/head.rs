@@ -1,3 +1,5 @@
+//! The linear head on features: its losses, their gradients, and the best head for given features.
+
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use faer::linalg::solvers::Solve;
@@ -11,6 +13,11 @@ const STEPS: usize = 100;
 const SETTLED: f64 = 1e-7;
 
 /// What the predictions of a head are measured by.
+///
+/// | loss | of outputs f and targets y | gradient by f |
+/// | --- | --- | --- |
+/// | cross-entropy | log Σ_c exp(f_c) − f_true | softmax(f) − y, y one at the true class |
+/// | squared | ½·(f − y)² | f − y |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
@@ -52,6 +59,7 @@ pub(super) fn mean(values: &[f64]) -> (f64, f64) {
 /// A linear map from features, with a column of ones after them, to one output per class or to one value.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
+    /// One row per feature, the last one for the column of ones; one column per output.
     pub(super) weights: Mat<f64>,
     pub(super) loss: Loss,
 }

@@ -1,3 +1,13 @@
+//! Rows of the kernel matrix and their derivatives by the samples of both sides.
+//!
+//! | kernel | what it is a function of | slope |
+//! | --- | --- | --- |
+//! | linear, poly | ⟨x, z⟩ | from the product |
+//! | rbf, sne, t | squared distance | from the value itself |
+//!
+//! Kernels that are normalised over a row (sne, t) pass gradients through the normalisation first: moving one z
+//! moves the whole row.
+
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
@@ -9,13 +19,16 @@ use faer::{Mat, MatRef};
 /// A kernel that can be learned through.
 pub(super) struct Differentiable<T> {
     kernel: Box<dyn Kernel<T>>,
+    /// Its slope by the product or the squared distance.
     derivative: Derivative<T>,
 }
 
 /// Some rows of G, with what their derivative needs.
 pub(super) struct KernelRows<'a, T> {
     of: &'a Differentiable<T>,
+    /// Images of some rows.
     x: MatRef<'a, T>,
+    /// Images of all columns.
     z: MatRef<'a, T>,
     /// Values of the kernel before they are normalised.
     raw: Mat<T>,
@@ -74,6 +87,9 @@ impl<T: Scalar> KernelRows<'_, T> {
     }
 
     /// ∂L/∂raw from ∂L/∂G: the normalised row moves as a whole.
+    ///
+    /// For g = r/Σr: ∂L/∂r_j = (∂L/∂g_j − Σ_k g_k·∂L/∂g_k)/Σr. For a softmax g ∝ exp(r) the factor is g_j instead
+    /// of 1/Σr.
     fn through_normalization(&self, mut by_g: Mat<T>) -> Mat<T> {
         let normalization = self.of.kernel.normalization();
         if normalization == Normalization::None {

@@ -1,4 +1,14 @@
 //! The compatibility matrix a3: learned from targets.
+//!
+//! A reader starts with [`LearnedCompat`]. The chain that is differentiated, from the map to the loss of a row:
+//!
+//! 1. Images x̃ = x·C_x and z̃ = z·C_z (`sides`); usually one of the two maps is the identity and stays.
+//! 2. Kernel rows g = k(x̃, Z̃) (`kernel_rows`).
+//! 3. Features e = g·V·Σ⁻¹·√N (`training`).
+//! 4. Outputs f = Wᵀe + b and their loss L (`head`).
+//!
+//! Gradients run back from ∂L/∂f to ∂L/∂C with V and Σ held fixed. `supervision` splits the rows, `adam` makes
+//! the steps.
 
 mod adam;
 mod head;
@@ -89,6 +99,10 @@ pub struct LearnedCompat {
 }
 
 /// The losses after an epoch.
+///
+/// Losses are those of the head that is best for the features of the epoch: cross-entropy in nats for classes,
+/// half the squared error in units of the target's variance for values. A head that knows nothing has about
+/// ln(classes), or ½.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct LearningStep {
     /// Passes so far; 0 is the start.
@@ -102,6 +116,10 @@ pub struct LearningStep {
 }
 
 /// A fitted [`LearnedCompat`].
+///
+/// `model` is an ordinary kernel SVD: it embeds, projects and is saved like any other. `head` predicts from its
+/// row embeddings in the units of the target, `curve` shows how the losses went, and `epoch` which of them was
+/// kept.
 #[derive(Clone, Debug)]
 pub struct LearnedCompatModel<T> {
     /// The kernel SVD with the learned maps.
@@ -169,6 +187,8 @@ impl LearnedCompat {
         Ok(Dataset { maps: Maps { rows, cols: None }, ..Dataset::new(a.clone()) })
     }
 
+    /// Refuses settings out of range, starts without a map, and data whose maps and gradients would not fit the
+    /// memory.
     fn check<T: Scalar>(&self, a: &Samples<T>) -> Result<()> {
         if !(self.learning_rate.is_finite() && self.learning_rate > 0.0) {
             return Err(Error::param("learning-rate", self.learning_rate, "a number above 0"));
@@ -196,6 +216,10 @@ impl LearnedCompat {
 }
 
 /// The best head on the embedding of the final model, in the units of the target.
+///
+/// Features of the final model may have any scale, while the ridge of a head is meant for features of mean
+/// square 1: they are scaled for the fit and the weights scaled back, W_k·s_k times the deviation of the
+/// target, with its mean added to the bias.
 fn final_head<T: Scalar>(model: &KernelSvdModel<T>, supervision: &Supervision) -> Result<LinearLsSvmModel> {
     let all = model.embedding(Side::Row);
     let (train, rank) = (&supervision.train, all.ncols());

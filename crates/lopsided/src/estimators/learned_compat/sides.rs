@@ -1,3 +1,5 @@
+//! The raw matrix with the maps of both sides: images of rows and columns, and gradients by the maps.
+
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::data::dataset::{Dataset, Maps};
@@ -8,6 +10,7 @@ use faer::{Mat, MatRef};
 ///
 /// Dense, also where the matrix is sparse: a map is dense and as large as the matrix itself.
 pub(super) struct Sides<T> {
+    /// A itself, one raw row each.
     rows: Mat<T>,
     /// `None`: the columns are the rows, under the same map.
     cols: Option<Mat<T>>,
@@ -50,6 +53,8 @@ impl<T: Scalar> Sides<T> {
     }
 
     /// ∂L/∂C of each map from ∂L/∂x̃ of the images of some raw rows and ∂L/∂z̃ of all columns: x̃ = x·C, so xᵀ·∂L/∂x̃.
+    ///
+    /// Where the rows meet themselves under one map, its gradient is the sum of what both places of the kernel say.
     pub(super) fn gradient(&self, maps: &Maps<T>, rows: &Mat<T>, by_x: &Mat<T>, by_z: &Mat<T>) -> Maps<T> {
         let product = |raw: &Mat<T>, by: &Mat<T>| linalg::transpose_mul(raw.as_ref(), by.as_ref());
         match &self.cols {

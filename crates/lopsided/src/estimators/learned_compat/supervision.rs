@@ -1,3 +1,9 @@
+//! What supervises the learning of a compatibility matrix: targets in the form that a head needs, and who
+//! judges it.
+//!
+//! Values are taken in units of their deviation, so that losses, ridge and learning rate mean the same for
+//! every target. The rows that choose the epoch take no part in gradients or heads.
+
 use super::head::Loss;
 use crate::base::error::{Error, Result};
 use crate::base::random;
@@ -12,6 +18,7 @@ const STREAM: u64 = 60;
 pub(super) struct Supervision {
     /// One row per sample: 1 in the column of its class, or its value in units of the deviation; 0 where unknown.
     pub(super) y: Mat<f64>,
+    /// Cross-entropy for classes, squared error for values.
     pub(super) loss: Loss,
     /// Rows to learn from.
     pub(super) train: Vec<usize>,

@@ -1,3 +1,9 @@
+//! The loop that learns a compatibility matrix: refreshed decompositions, batches of gradients, the choice of
+//! an epoch.
+//!
+//! Each epoch alternates between what has a closed form (V, Σ and the best head for a map) and what has not
+//! (the map). Within an epoch the map and the head move together, from the best head there is.
+
 use super::adam::Adam;
 use super::head::{Head, mean};
 use super::kernel_rows::Differentiable;
@@ -51,6 +57,7 @@ pub(super) struct Chosen<T> {
 /// Where learning stands.
 struct State<T> {
     maps: Maps<T>,
+    /// Keeps the means of gradients over all epochs.
     optimizer: Optimizer<T>,
     /// Decides on the order of the rows.
     rng: ChaCha8Rng,
@@ -66,6 +73,8 @@ struct Judged<T> {
 
 impl<T: Scalar> Training<'_, T> {
     /// The numbered steps are those of [`LearnedCompat`].
+    ///
+    /// Learning ends after `epochs` passes, or when `patience` of them in a row have not lowered the least loss.
     pub(super) fn learn(&self, start: Maps<T>, run: &Run) -> Result<Chosen<T>> {
         let optimizer = Optimizer::new(&start, self.settings.learning_rate);
         let rng = random::generator(run.seed, STREAM);
@@ -92,6 +101,9 @@ impl<T: Scalar> Training<'_, T> {
     }
 
     /// Step 5: whether the gain over the start is within one standard error of the held-out rows.
+    ///
+    /// The differences of the losses, row by row, have a mean d and a standard error s; a gain d ≤ s is not
+    /// believed.
     fn is_noise(&self, start: &[f64], best: &[f64]) -> bool {
         let gains: Vec<f64> = start.iter().zip(best).map(|(s, b)| s - b).collect();
         let (gain, error) = mean(&gains);
@@ -153,6 +165,12 @@ impl<T: Scalar> Training<'_, T> {
     }
 
     /// ∂L/∂C and ∂L/∂head of the mean loss L of a batch, and L itself.
+    ///
+    /// 1. Images of the batch and of all columns, their kernel rows g, features e = \[g·projection, 1\] and outputs
+    ///    f = e·W.
+    /// 2. Errors ∂L/∂f, divided by the size of the batch; ∂L/∂W = eᵀ·errors.
+    /// 3. ∂L/∂g = errors·Wᵀ·projectionᵀ, without the column of ones.
+    /// 4. Through the kernel to the images, and through the images to the maps.
     pub(super) fn gradient(
         &self,
         maps: &Maps<T>,
@@ -204,6 +222,7 @@ impl<T: Scalar> Training<'_, T> {
         Err(self.diverged(epoch, format!("the matrix has grown {growth:.3e} times")))
     }
 
+    /// The error that names the epoch and the learning rate, which is what a user can change.
     fn diverged(&self, epoch: usize, reason: String) -> Error {
         let what = "learning the compatibility matrix".into();
         Error::Diverged { what, epoch, reason, learning_rate: self.settings.learning_rate }
@@ -250,6 +269,9 @@ fn length<T: Scalar>(maps: &Maps<T>) -> f64 {
 }
 
 /// V·Σ⁻¹·√n.
+///
+/// Singular values below a hundredth of the first are replaced by it, so that directions of hardly any weight
+/// do not dominate the gradient.
 fn projection<T: Scalar>(model: &KernelSvdModel<T>) -> Mat<T> {
     let sigma = model.singular_values();
     let root = T::of((model.size().0 as f64).sqrt());

@@ -1,3 +1,6 @@
+//! The small decomposition where landmarks meet, and its extension to rows that stream by (\[KSVD\] Eq. (8),
+//! (9)).
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg::ThinSvd;
@@ -19,6 +22,7 @@ pub(super) type Lens<'a, T> = dyn Fn(CsrRef<'_, T>) -> Samples<T> + 'a;
 pub(super) struct Core<T: Scalar> {
     pub(super) spec: KernelSpec,
     pub(super) kernel: Box<dyn Kernel<T>>,
+    /// Its triplets on the landmarks.
     pub(super) small: ThinSvd<T>,
     share: f64,
 }
@@ -76,6 +80,8 @@ impl<T: Scalar> Core<T> {
     }
 
     /// G between any samples, with the normalisers of the rows.
+    ///
+    /// Nothing is stored: entries are evaluated in every product.
     pub(super) fn operator<'a>(
         &'a self,
         x: SamplesRef<'a, T>,
@@ -99,6 +105,10 @@ impl<T: Scalar> Core<T> {
     }
 
     /// G\[:, cols\]·v/λ in one pass, and Gᵀ·(that) at the columns `patch`.
+    ///
+    /// 1. A chunk of rows becomes samples by the lens.
+    /// 2. Their kernel values with the column landmarks, times v/λ, are their rows of U.
+    /// 3. Their kernel values with the patch, times these rows, add up to GᵀU there, which residuals need later.
     pub(super) fn extend_rows(
         &self,
         a: &RowStream<T>,

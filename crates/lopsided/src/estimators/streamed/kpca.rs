@@ -1,3 +1,5 @@
+//! Kernel principal components out of core: the symmetric counterpart of the streamed kernel SVD.
+
 use super::LANDMARKS;
 use super::core::{Core, Recipe};
 use crate::base::Run;
@@ -16,6 +18,22 @@ use faer::Mat;
 ///
 /// The kernel compares the sparse rows themselves. Two passes: one gathers the landmarks, one extends their eigenvectors.
 /// Not centred.
+///
+/// With the eigenpairs (λ, u) of the landmarks' kernel matrix the components of a row are k(x, landmarks)·u/λ,
+/// scaled so that each column has unit length.
+///
+/// ```
+/// use lopsided::data::row_stream::RowStream;
+/// use lopsided::estimators::StreamedKpca;
+/// use lopsided::{Csr, Run};
+///
+/// let entries: Vec<_> = (0..300).map(|k| (k % 60, k * k % 47, 1.0)).collect();
+/// let rows = RowStream::of_matrix(Csr::from_triplets(60, 47, &entries), 16);
+/// let u = StreamedKpca::new("rbf", 3).row_features(&rows, &Run::default())?;
+/// assert_eq!(u.shape(), (60, 3));
+/// assert!((0..3).all(|k| (u.col(k).norm_l2() - 1.0).abs() < 1e-9));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct StreamedKpca {
     /// The kernel; a `gamma` among its parameters wins over [`StreamedKpca::gamma`].

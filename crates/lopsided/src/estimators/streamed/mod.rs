@@ -1,4 +1,13 @@
 //! The kernel SVD of matrices that do not fit the memory.
+//!
+//! | estimator | kernel between | passes over the rows |
+//! | --- | --- | --- |
+//! | `StreamedKernelSvd` | rows and columns in q random coordinates | norm, landmarks, rows, blocks of columns |
+//! | `StreamedKpca` | rows and rows as they are | landmarks, rows |
+//!
+//! `sketch` holds what does not depend on the kernel (coordinates and landmarks), so that several kernels and
+//! bandwidths can share it; `signs` is the random matrix in bits; `core` decomposes the block where the
+//! landmarks meet and extends it to all rows.
 
 mod core;
 mod kpca;
@@ -114,6 +123,8 @@ impl StreamedKernelSvd {
 
     /// Steps 1 and 2: what does not depend on the kernel.
     ///
+    /// One sketch serves any number of kernels, bandwidths and ranks with the same landmarks and width.
+    ///
     /// # Errors
     /// [`Error::Param`] for a sample size or width out of range; those of the reader; [`Error::Interrupted`].
     pub fn sketch<T: Scalar>(&self, a: &RowStream<T>, run: &Run) -> Result<Sketch<T>> {
@@ -126,6 +137,7 @@ impl StreamedKernelSvd {
         Sketch::new(a, width, samples, run)
     }
 
+    /// q: 1000, or the smaller side where that is less.
     fn width_for(&self, n: usize, m: usize) -> usize {
         self.width.unwrap_or(WIDTH.min(n).min(m))
     }
@@ -167,6 +179,25 @@ impl StreamedKernelSvd {
     ///
     /// # Errors
     /// Those of [`StreamedKernelSvd::fit`].
+    ///
+    /// # Example
+    /// They are the U of [`StreamedKernelSvd::fit`] but for the signs, at the price of one pass:
+    ///
+    /// ```
+    /// use lopsided::data::row_stream::RowStream;
+    /// use lopsided::estimators::StreamedKernelSvd;
+    /// use lopsided::{Csr, Run};
+    ///
+    /// let entries: Vec<_> = (0..300).map(|k| (k % 60, k * k % 47, 1.0)).collect();
+    /// let rows = RowStream::of_matrix(Csr::from_triplets(60, 47, &entries), 16);
+    /// let machine = StreamedKernelSvd { rank: 2, width: Some(20), ..StreamedKernelSvd::new("rbf") };
+    /// let sketch = machine.sketch(&rows, &Run::default())?;
+    /// let u = machine.row_features(&rows, &sketch, &Run::default())?;
+    /// let model = machine.fit(&rows, &sketch, &Run::default())?;
+    /// let cosine: f64 = u.col(0).transpose() * model.svd.u.col(0);
+    /// assert!((cosine.abs() - 1.0).abs() < 1e-9);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
     pub fn row_features<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<Mat<T>> {
         let core = self.core(a, sketch, run)?;
         let mut u = rows(&core, a, sketch, &Mat::zeros(0, sketch.width()), run)?.0;
@@ -174,6 +205,7 @@ impl StreamedKernelSvd {
         Ok(u)
     }
 
+    /// Step 3, with row sums estimated from the share of columns that are landmarks.
     fn core<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<Core<T>> {
         let recipe = Recipe {
             kernel: &self.kernel,
@@ -212,6 +244,7 @@ impl StreamedKernelSvd {
         Ok((v, image))
     }
 
+    /// What a user should know: estimates, and triplets that the landmarks do not show.
     fn notes<T: Scalar>(&self, core: &Core<T>, sketch: &Sketch<T>) -> Vec<String> {
         let (rows, cols) = (sketch.patch_rows.at.len(), sketch.patch_cols.at.len());
         let mut notes = vec![format!(
@@ -247,6 +280,8 @@ fn rows<T: Scalar>(
 }
 
 /// λ̃ = √(NM/(nm))·λ.
+///
+/// Singular values grow with the root of each side of the matrix, and the landmarks are a sample of both.
 fn extended_values<T: Scalar>(core: &Core<T>, a: &RowStream<T>, sketch: &Sketch<T>) -> Vec<T> {
     let share = |all: usize, part: &[usize]| all as f64 / part.len() as f64;
     let factor = (share(a.nrows(), &sketch.rows.at) * share(a.ncols(), &sketch.cols.at)).sqrt();
@@ -254,6 +289,9 @@ fn extended_values<T: Scalar>(core: &Core<T>, a: &RowStream<T>, sketch: &Sketch<
 }
 
 /// max(‖G v − σ u‖, ‖Gᵀu − σ v‖) of each triplet, from the rows and columns of the patch.
+///
+/// Lengths over all N rows are estimated by those over the n rows of the patch times √(N/n), likewise for
+/// columns.
 fn residual_lengths<T: Scalar>(svd: &Svd<T>, sketch: &Sketch<T>, gu: MatRef<'_, T>, gv: MatRef<'_, T>) -> Vec<f64> {
     let (rows, cols) = (&sketch.patch_rows.at, &sketch.patch_cols.at);
     let root = |all: usize, part: &[usize]| (all as f64 / part.len() as f64).sqrt();

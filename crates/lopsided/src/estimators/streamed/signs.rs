@@ -1,3 +1,5 @@
+//! A random matrix of signs in bits, and its products with sparse rows.
+
 use crate::base::random;
 use crate::base::scalar::Scalar;
 use crate::data::samples::CsrRef;
@@ -15,7 +17,9 @@ const ROWS: usize = 64;
 /// Both have E ΩΩᵀ = I, which is all that is asked of Ω, and signs have the smaller variance. A million rows of 1000 signs
 /// are 125 MB of bits, where Gaussian entries would be 8 GB. Row j comes from a generator of its own.
 pub(super) struct Signs<T> {
+    /// One bit per entry, rows padded to whole bytes.
     bits: Vec<u8>,
+    /// q, the number of columns.
     width: usize,
     /// Eight entries for each byte.
     table: Vec<[T; 8]>,
@@ -41,6 +45,8 @@ impl<T: Scalar> Signs<T> {
     }
 
     /// x̃ = Ωᵀx of every row, as columns.
+    ///
+    /// O(nnz·q) additions, eight at a time by a table of the signs of a byte.
     pub(super) fn images(&self, rows: CsrRef<'_, T>) -> Mat<T> {
         let mut out = Mat::zeros(self.width, rows.nrows());
         out.as_mut().par_col_chunks_mut(ROWS).enumerate().for_each(|(at, mut out)| {

@@ -1,3 +1,5 @@
+//! The coordinates in which a streamed matrix is seen, and the samples that are looked at.
+
 use super::signs::Signs;
 use crate::base::Run;
 use crate::base::error::Result;
@@ -24,7 +26,9 @@ pub(super) const NORM: Lanczos = Lanczos { tol: 1e-3, block: 2, restarts: 10 };
 
 /// Samples of one side that are looked at together, one per row.
 pub(super) struct Chosen<T> {
+    /// Their rows or columns, ascending.
     pub(super) at: Vec<usize>,
+    /// Their coordinates.
     pub(super) samples: Mat<T>,
 }
 
@@ -33,13 +37,20 @@ pub(super) struct Chosen<T> {
 ///
 /// Nothing of it grows with N·M or with (N + M)·q except q bits for each column of A: the other x̃ are made chunk by chunk
 /// in a pass, the other z̃ for a block of columns in a pass.
+///
+/// With E ΩΩᵀ = I the product of a row and a column in these coordinates is x̃ᵀz̃ = xᵀΩΩᵀAᵀA_j/‖A‖ ≈
+/// (A·Aᵀ·A)_ij/‖A‖, the same as that of the random compatibility in memory. It is made by
+/// [`super::StreamedKernelSvd::sketch`].
 pub struct Sketch<T> {
+    /// Ω.
     pub(super) signs: Signs<T>,
     /// 1/‖A‖.
     pub(super) scale: T,
     pub(super) rows: Chosen<T>,
     pub(super) cols: Chosen<T>,
+    /// Rows that errors are estimated on.
     pub(super) patch_rows: Chosen<T>,
+    /// Columns that errors are estimated on.
     pub(super) patch_cols: Chosen<T>,
 }
 

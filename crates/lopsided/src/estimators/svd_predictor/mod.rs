@@ -1,4 +1,14 @@
 //! Kernel SVD features with a linear machine on top: estimator, model, cross-validation.
+//!
+//! | input | what is embedded | features | new samples |
+//! | --- | --- | --- | --- |
+//! | graph | all nodes, also those without target | \[U·Σ^p, V·Σ^p\] | both projections of their links |
+//! | table | the labelled rows against the columns of the table | U·Σ^p | the projection of the row |
+//! | two sample sets | the labelled rows against Z | U·Σ^p | the projection of the row |
+//! | precomputed G | the labelled rows of G | U·Σ^p | the projection of the row |
+//!
+//! A reader starts with [`SvdPredictor`]; [`SvdPredictorModel`] is a kernel SVD with a [`Head`] on it, and its
+//! file is that of the kernel SVD with a few arrays more, so that it can be read as an embedding too.
 
 mod model;
 mod validate;
@@ -47,6 +57,13 @@ const VALUES_PENALTY: f64 = 1e4;
 /// regression values. All nodes of a graph are embedded, also those without target; of a table or of two sample sets only
 /// the rows with a target are, and new rows are placed by the projection of [`super::KernelSvdModel::project_rows`].
 ///
+/// 1. The rows with a target are found; rows and columns of a table are made comparable ([`Compatibility`]).
+/// 2. The kernel SVD of the samples gives features.
+/// 3. The linear machine is fitted on the features of the labelled samples.
+///
+/// Scaling and penalty act together: features times s with the penalty γ are the same machine as features with
+/// γ·s².
+///
 /// ```
 /// use lopsided::estimators::{Model, SvdPredictor};
 /// use lopsided::data::synth::CyclicGraph;
@@ -74,6 +91,9 @@ pub struct SvdPredictor {
 
 impl SvdPredictor {
     /// Aligned principal components for tables, default penalty.
+    ///
+    /// The default penalty is 1 for classes, as in \[KSVD\] §4.1. Columns of features have unit length, so that 1
+    /// would halve every prediction of values: they have 10⁴.
     pub fn new(svd: KernelSvd) -> Self {
         SvdPredictor { svd, compat: Compatibility::new(Compat::Pca), penalty: None }
     }
@@ -112,6 +132,7 @@ impl SvdPredictor {
         Ok(SvdPredictorModel { svd, head: Head { linear, answer: known.answer, report } })
     }
 
+    /// The penalty that was given, or the default of the answer.
     fn penalty_for(&self, answer: &Answer) -> Result<f64> {
         let default = if *answer == Answer::Values { VALUES_PENALTY } else { CLASSES_PENALTY };
         let penalty = self.penalty.unwrap_or(default);
@@ -132,6 +153,7 @@ impl SvdPredictor {
         Ok(Dataset { y: data.y, row_ids: data.row_ids, col_ids: data.col_ids, ..compared })
     }
 
+    /// What the report says; the compatibility only where there is a map.
     fn params<T: Scalar>(&self, svd: &super::KernelSvdModel<T>, penalty: f64) -> BTreeMap<String, serde_json::Value> {
         let mut params: BTreeMap<String, serde_json::Value> = svd.kernel.as_params().collect();
         params.insert("kernel".into(), svd.kernel.name.clone().into());

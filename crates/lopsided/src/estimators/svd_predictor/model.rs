@@ -1,3 +1,5 @@
+//! The model of a kernel SVD with a linear machine on its features.
+
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -11,6 +13,10 @@ use faer::{Mat, MatRef};
 use std::collections::HashMap;
 
 /// A fitted [`super::SvdPredictor`].
+///
+/// Nodes that the model knows, by their names, have the features that were learned with them. All other samples
+/// are placed by the projections of the kernel SVD first: k(x, Z)·V·Σ^(p−1), and for nodes k(X, z)ᵀ·U·Σ^(p−1)
+/// beside it.
 #[derive(Clone, Debug)]
 pub struct SvdPredictorModel<T> {
     /// The features.
@@ -20,6 +26,23 @@ pub struct SvdPredictorModel<T> {
 }
 
 /// A linear machine on the features of a kernel SVD.
+///
+/// Decision values are f(φ) = Wᵀφ + b of features φ. The head is stored beside the embedding that it reads:
+///
+/// ```
+/// use lopsided::estimators::{Head, Model, SvdPredictor, SvdPredictorModel};
+/// use lopsided::{Dataset, KernelSvd, Mat, Run, Samples, Target};
+///
+/// let x = Mat::from_fn(8, 3, |i, j| ((i * (j + 2)) % 7) as f64);
+/// let y = Target::Values((0..8).map(f64::from).collect());
+/// let data = Dataset { y: Some(y), ..Dataset::new(Samples::Dense(x)) };
+/// let model = SvdPredictor::new(KernelSvd::new("rbf").with_rank(2)).fit(data.clone(), &Run::default())?;
+/// assert!(Head::is_in(&model.archive()) && !Head::is_in(&model.svd.archive()));
+/// let again = SvdPredictorModel::<f64>::from_archive(&model.archive())?;
+/// let run = Run::default();
+/// assert!((model.decision(&data, &run)? - again.decision(&data, &run)?).norm_max() < 1e-9);
+/// # Ok::<(), lopsided::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     /// Weights of the features, one column per class.
@@ -55,6 +78,7 @@ impl Head {
         if fits { Ok(head) } else { Err(archive.error("has a head whose size does not fit the features")) }
     }
 
+    /// Adds the head to the archive of its embedding.
     fn put(&self, archive: &mut Archive) {
         archive.set_matrix("head.weights", self.linear.weights.as_ref());
         archive.set_vector("head.bias", &self.linear.bias);
@@ -93,6 +117,7 @@ impl<T: Scalar> SvdPredictorModel<T> {
         Ok(out)
     }
 
+    /// Both projections side by side; new nodes need links in both directions, be they none.
     fn placed_nodes(&self, nodes: &Dataset<T>, which: &[usize], run: &Run) -> Result<Mat<f64>> {
         let one_sided = || Error::shape("the number of sides of new nodes", 2, 1);
         let cols = nodes.z.as_ref().ok_or_else(one_sided)?.as_ref().select(which);

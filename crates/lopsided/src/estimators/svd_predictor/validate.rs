@@ -1,4 +1,11 @@
 //! Cross-validation that shares the decompositions: one serves all scalings and penalties, a complete one all ranks as well.
+//!
+//! 1. Points are grouped by what decides about the decomposition: kernel, bandwidth and, for iterative solvers,
+//!    the rank. A complete decomposition holds every smaller rank.
+//! 2. Graphs: the features do not depend on the fold, so one decomposition and the moments of each fold serve
+//!    all points. Tables: every fold has its own decomposition, without its rows.
+//! 3. A rank is a choice of columns, a scaling a ridge of 1/(γ·σ^2p) instead of 1/γ: each point is a small
+//!    system of moments.
 
 use super::SvdPredictor;
 use super::model::{features, side_by_side};
@@ -157,6 +164,7 @@ impl Job<'_> {
         data.y.as_ref().map_or(nothing, |y| y.rows(&self.folds[fold]))
     }
 
+    /// Tells whoever watches, and ends the search where they ask for it.
     fn report(&self, done: u64, total: usize) -> Result<()> {
         self.run.watch.report(Progress { stage: "cross-validation", done, total: total as u64, residual: None })
     }
@@ -164,12 +172,14 @@ impl Job<'_> {
 
 /// The linear machine of one point on the features of its group.
 struct Machine {
+    /// Columns of the group's features that count: the leading components of each side.
     cols: Vec<usize>,
     /// 1/(penalty·σ^2p) of every feature.
     ridge: Vec<f64>,
 }
 
 impl Machine {
+    /// Components of one side lie side by side, so that column j belongs to the singular value σ_(j mod r).
     fn new<T: Scalar>(setting: &Setting, svd: &KernelSvdModel<T>, width: usize) -> Self {
         let sigma = svd.singular_values();
         let power = 2.0 * setting.svd.scaling.power();
