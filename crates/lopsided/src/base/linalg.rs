@@ -405,10 +405,10 @@ pub(crate) fn column_norms<T: Scalar>(a: MatRef<'_, T>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random;
+    use crate::base::random::{self, Purpose};
 
     fn random(n: usize, m: usize) -> Mat<f64> {
-        random::gaussian(n, m, &mut random::generator(1, 0))
+        random::gaussian(n, m, &mut random::generator(1, Purpose::Data))
     }
 
     #[test]

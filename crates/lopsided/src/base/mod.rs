@@ -26,3 +26,17 @@ pub mod verdict;
 pub mod watch;
 
 pub use run::Run;
+
+/// Setters of a builder, one for each field: `with_name, name: Type => value;` under the documentation of the field.
+macro_rules! setters {
+    ($builder:ident { $($(#[$doc:meta])* $setter:ident, $field:ident: $kind:ty => $value:expr;)* }) => {
+        impl $builder {
+            $($(#[$doc])*
+            pub fn $setter(mut self, $field: $kind) -> Self {
+                self.$field = $value;
+                self
+            })*
+        }
+    };
+}
+pub(crate) use setters;

@@ -57,7 +57,7 @@ const KEY: &str = "lopsided";
 /// archive.set_field("rank", 2);
 /// archive.set_texts("ids", &["a".to_string(), "größer".to_string()]);
 /// archive.set_samples("x", Samples::Sparse(Csr::from_triplets(2, 3, &[(1, 2, 0.5)])).as_ref());
-/// let read = Archive::from_bytes(&archive.to_bytes(), "model")?;
+/// let read = Archive::from_bytes(&archive.to_bytes()?, "model")?;
 /// assert_eq!((read.field::<usize>("rank")?, read.texts("ids")?.unwrap()[1].as_str()), (2, "größer"));
 /// assert_eq!(read.samples::<f64>("x")?.into_dense()[(1, 2)], 0.5);
 /// assert_eq!(read.vector::<f64>("sigma").unwrap_err().to_string(), "model: array `sigma` is missing");

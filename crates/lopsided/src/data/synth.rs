@@ -20,7 +20,7 @@ pub use textures::TexturedImages;
 pub use topics::TopicTable;
 
 use crate::base::error::{Error, Result};
-use crate::base::random::{self, normal};
+use crate::base::random::{self, Purpose, normal};
 use crate::base::scalar::Scalar;
 use crate::data::graph::Graph;
 use faer::Mat;
@@ -198,7 +198,7 @@ pub fn hub_graph(nodes: usize, links: usize, hubs: usize, seed: u64) -> Result<G
 
 /// A matrix of independent standard normal numbers.
 pub fn gaussian<T: Scalar>(nrows: usize, ncols: usize, seed: u64) -> Mat<T> {
-    random::gaussian(nrows, ncols, &mut random::generator(seed, 0))
+    random::gaussian(nrows, ncols, &mut random::generator(seed, Purpose::Data))
 }
 
 /// `n` samples around `k` centres, and the number of each sample's centre.

@@ -13,6 +13,7 @@ use super::{Features, Gram, KernelSvd, Scaling};
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::data::samples::Csr;
@@ -76,6 +77,22 @@ pub struct Pca {
     pub solver: SolverSpec,
 }
 
+setters!(
+    Pca {
+        /// Number of components.
+        with_rank, rank: usize => rank;
+        /// Who finds them.
+        with_solver, solver: SolverSpec => solver;
+    }
+);
+
+impl Default for Pca {
+    /// 16 components.
+    fn default() -> Self {
+        Pca::new(16)
+    }
+}
+
 impl Pca {
     /// Components by the automatic solver.
     pub fn new(rank: usize) -> Self {
@@ -119,6 +136,30 @@ pub struct Kpca {
     pub rank: usize,
     /// Who finds them.
     pub solver: SolverSpec,
+}
+
+setters!(
+    Kpca {
+        /// The kernel; a `gamma` among its parameters wins over [`Kpca::gamma`].
+        with_kernel, kernel: KernelSpec => kernel;
+        /// How gamma is found for the kernels that need one.
+        with_gamma, gamma: Gamma => gamma;
+        /// Multiplies the bandwidth: gamma is divided by its square.
+        with_gamma_factor, gamma_factor: f64 => gamma_factor;
+        /// Centres the feature map.
+        with_center, center: bool => center;
+        /// Number of components.
+        with_rank, rank: usize => rank;
+        /// Who finds them.
+        with_solver, solver: SolverSpec => solver;
+    }
+);
+
+impl Default for Kpca {
+    /// 16 components of the RBF kernel.
+    fn default() -> Self {
+        Kpca::new("rbf", 16)
+    }
 }
 
 impl Kpca {
@@ -165,6 +206,22 @@ pub struct LinearSvd {
     pub solver: SolverSpec,
 }
 
+setters!(
+    LinearSvd {
+        /// Number of triplets.
+        with_rank, rank: usize => rank;
+        /// Who finds them.
+        with_solver, solver: SolverSpec => solver;
+    }
+);
+
+impl Default for LinearSvd {
+    /// 16 triplets.
+    fn default() -> Self {
+        LinearSvd::new(16)
+    }
+}
+
 impl LinearSvd {
     /// Triplets by the automatic solver.
     pub fn new(rank: usize) -> Self {
@@ -190,7 +247,7 @@ impl LinearSvd {
 /// ```
 /// use lopsided::{Csr, Hope, Run};
 ///
-/// let a = Csr::from_triplets(2, 2, &[(0, 1, 1.0)]);
+/// let a = Csr::<f64>::from_triplets(2, 2, &[(0, 1, 1.0)]);
 /// let found = Hope { beta: Some(0.25), ..Hope::new(1) }.fit(&a, &Run::default())?;
 /// assert!((found.sigma[0] - 0.25).abs() < 1e-12);
 /// let features = found.matrix(); // [U·√Σ, V·√Σ]: node 0 as source, node 1 as target
@@ -205,6 +262,24 @@ pub struct Hope {
     pub rank: usize,
     /// Who finds them.
     pub solver: SolverSpec,
+}
+
+setters!(
+    Hope {
+        /// Weight of a path per link; `None`: 0.5 / spectral radius.
+        with_beta, beta: f64 => Some(beta);
+        /// Number of triplets.
+        with_rank, rank: usize => rank;
+        /// Who finds them.
+        with_solver, solver: SolverSpec => solver;
+    }
+);
+
+impl Default for Hope {
+    /// 16 triplets.
+    fn default() -> Self {
+        Hope::new(16)
+    }
 }
 
 impl Hope {

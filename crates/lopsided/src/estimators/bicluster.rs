@@ -5,6 +5,7 @@ use super::{KernelSvd, KernelSvdModel};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, to_unit_rows, unit_rows};
 use crate::data::samples::{Samples, Side};
@@ -54,6 +55,30 @@ pub struct Biclustering {
     pub unit_features: bool,
     /// Starts of k-means.
     pub restarts: usize,
+}
+
+setters!(
+    Biclustering {
+        /// Clusters of the rows.
+        with_row_clusters, row_clusters: usize => row_clusters;
+        /// Clusters of the columns.
+        with_col_clusters, col_clusters: usize => col_clusters;
+        /// The features: kernel, rank, centring and solver.
+        with_svd, svd: KernelSvd => svd;
+        /// Scales the rows of A to unit length first.
+        with_unit_rows, unit_rows: bool => unit_rows;
+        /// Scales each sample's features to unit length before clustering.
+        with_unit_features, unit_features: bool => unit_features;
+        /// Starts of k-means.
+        with_restarts, restarts: usize => restarts;
+    }
+);
+
+impl Default for Biclustering {
+    /// Two clusters on each side, the RBF kernel.
+    fn default() -> Self {
+        Biclustering::new("rbf", 2, 2)
+    }
 }
 
 /// A fitted [`Biclustering`].

@@ -16,7 +16,7 @@
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
 use crate::data::dataset::{Dataset, Maps};
@@ -41,8 +41,6 @@ const TRUNCATED: usize = 300;
 const RANDOM: usize = 1000;
 /// Residual of the truncated decompositions: any basis near the principal one serves, since the maps are exact for it.
 const TOLERANCE: f64 = 1e-6;
-/// Stream of the random matrix.
-const STREAM: u64 = 50;
 
 /// The matrix C that makes rows x (width M) and columns z (width N) of an N×M matrix A = U·S·Vᵀ comparable
 /// (\[KSVD\] Remark 2.3, Algorithm 1).
@@ -299,7 +297,11 @@ fn truncated_maps<T: Scalar>(kind: Compat, a: &Samples<T>, width: usize, run: &R
 fn random_maps<T: Scalar>(a: &Samples<T>, width: usize, run: &Run) -> Result<Maps<T>> {
     let norm = leading(a, 1, 1e-4, run)?.sigma.first().map_or(1.0, |s| s.as_f64());
     run.watch.check()?;
-    let mut omega = random::gaussian::<T>(a.count().min(a.width()), width, &mut random::generator(run.seed, STREAM));
+    let mut omega = random::gaussian::<T>(
+        a.count().min(a.width()),
+        width,
+        &mut random::generator(run.seed, Purpose::Compatibility),
+    );
     let scale = T::of(1.0 / (width as f64).sqrt());
     omega.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v *= scale));
     let mut image =

@@ -5,7 +5,7 @@
 
 use super::linear::largest_columns;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::dataset::Target;
 use crate::metrics::{micro_f1, rmse};
 use faer::{Mat, MatRef};
@@ -129,14 +129,14 @@ impl Known {
 ///
 /// # Errors
 /// [`Error::Param`] for fewer than 2 folds or more than there are known rows.
-pub(crate) fn deal(target: Option<&Target>, folds: usize, seed: u64, stream: u64) -> Result<Vec<Vec<usize>>> {
+pub(crate) fn deal(target: Option<&Target>, folds: usize, seed: u64, purpose: Purpose) -> Result<Vec<Vec<usize>>> {
     let target = target.ok_or_else(no_target)?;
     let mut order = target.known();
     if folds < 2 || folds > order.len() {
         let allowed = format!("between 2 and {}, the samples to learn from", order.len());
         return Err(Error::param("folds", folds, allowed));
     }
-    order.shuffle(&mut random::generator(seed, stream));
+    order.shuffle(&mut random::generator(seed, purpose));
     if let Target::Classes { codes, .. } = target {
         order.sort_by_key(|&i| codes[i]);
     }

@@ -7,7 +7,7 @@
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::samples::SamplesRef;
 use crate::estimators::Features;
 use crate::estimators::linear::LinearLsSvmModel;
@@ -163,7 +163,7 @@ impl NodeClassification {
 /// The positions in random order, dealt like cards.
 pub(super) fn dealt(train: &[usize], folds: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut order = train.to_vec();
-    order.shuffle(&mut random::generator(seed, 1));
+    order.shuffle(&mut random::generator(seed, Purpose::NodeFolds));
     (0..folds).map(|f| order.iter().skip(f).step_by(folds).copied().collect()).collect()
 }
 

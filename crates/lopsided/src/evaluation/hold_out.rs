@@ -3,7 +3,7 @@
 use super::tables::Measure;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::dataset::Target;
 use crate::data::samples::SamplesRef;
 use crate::estimators::linear::LinearLsSvmModel;
@@ -110,7 +110,7 @@ impl HoldOut {
         if !(test > 0.0 && validation > 0.0 && test + validation < 1.0) {
             return Err(Error::param("test-share", test, "such that some rows are left to learn from"));
         }
-        let mut rng = random::generator(seed, 61);
+        let mut rng = random::generator(seed, Purpose::HoldOut);
         let mut parts = [Vec::new(), Vec::new(), Vec::new()];
         for (row, known) in rows.wanted.iter().enumerate() {
             // Every row draws, so that labels of others do not matter.

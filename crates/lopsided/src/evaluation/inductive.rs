@@ -3,16 +3,13 @@
 use super::tables::{Measure, Rows, TablePrediction, select, standardized_by};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::dataset::Target;
 use crate::data::samples::{Samples, Side};
 use crate::estimators::KernelSvdModel;
 use crate::metrics::split;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
-
-/// Stream of the rows that are kept to learn from.
-const STREAM: u64 = 62;
 
 /// How good predictions for new rows are.
 ///
@@ -98,7 +95,11 @@ impl InductivePrediction {
     /// Splits the rows with a target, keeps at most `max_rows` to learn from, and standardises by these.
     fn part(&self, x: &Mat<f64>, target: &Target, known: &[usize], seed: u64) -> Part {
         let (train, test) = split(known.len(), self.prediction.train_share, seed);
-        let kept = random::subset(train.len(), train.len().min(self.max_rows), &mut random::generator(seed, STREAM));
+        let kept = random::subset(
+            train.len(),
+            train.len().min(self.max_rows),
+            &mut random::generator(seed, Purpose::TableRows),
+        );
         let rows: Vec<usize> = kept.iter().map(|&at| train[at]).chain(test).map(|at| known[at]).collect();
         let learn = kept.len();
         let x = standardized_by(select(x, &rows), &(0..learn).collect::<Vec<_>>());

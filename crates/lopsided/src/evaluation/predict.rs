@@ -1,7 +1,7 @@
 //! Link prediction: links that were taken out against pairs that were never linked.
 
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::graph::{Graph, Links};
 use crate::data::samples::Side;
 use crate::estimators::Features;
@@ -66,7 +66,7 @@ impl HeldOut {
                 format!("such that between 1 and {} of {} links are taken out", all.len().max(1) - 1, all.len());
             return Err(Error::param("share", share, allowed));
         }
-        let mut rng = random::generator(seed, 2);
+        let mut rng = random::generator(seed, Purpose::HeldOutLinks);
         let taken: HashSet<usize> = index::sample(&mut rng, all.len(), count).into_iter().collect();
         let kept: Vec<_> = (0..all.len()).filter(|at| !taken.contains(at)).map(|at| all[at]).collect();
         let links = (0..all.len()).filter(|at| taken.contains(at)).map(|at| (all[at].0, all[at].1)).collect();
@@ -130,7 +130,7 @@ fn links_of(graph: &Graph) -> Vec<(u32, u32, f64)> {
 /// few.
 fn absent_pairs(graph: &Graph, count: usize, seed: u64) -> Result<Vec<(u32, u32)>> {
     let nodes = graph.nodes() as u32;
-    let mut rng = random::generator(seed, 3);
+    let mut rng = random::generator(seed, Purpose::MissingLinks);
     let mut out = Vec::with_capacity(count);
     let mut seen = HashSet::with_capacity(count);
     for _ in 0..count.saturating_mul(100) {

@@ -3,15 +3,13 @@
 use super::Spread;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::random::Purpose;
 use crate::base::scalar::Scalar;
 use crate::base::settings::Value;
 use crate::data::dataset::{Dataset, Target};
 use crate::estimators::scoring::{deal, no_target};
 use crate::estimators::{Estimator, Point};
 use std::collections::BTreeMap;
-
-/// Stream of the shuffle that deals folds.
-const STREAM: u64 = 60;
 
 /// Choice of settings by cross-validation: micro-F1 for classes, root mean squared error for values.
 ///
@@ -82,7 +80,7 @@ impl Search {
         run: &Run,
     ) -> Result<(Box<dyn Estimator<T>>, Tuning)> {
         let target = data.y.as_ref().ok_or_else(no_target)?;
-        let folds = deal(Some(target), self.folds, run.seed, STREAM)?;
+        let folds = deal(Some(target), self.folds, run.seed, Purpose::SearchFolds)?;
         let points = self.points();
         let scores = estimator.validate(data, &points, &folds, run)?;
         let tried: Vec<Tried> = points.iter().zip(scores).map(|(point, scores)| Tried::of(point, scores)).collect();
@@ -136,13 +134,16 @@ mod tests {
     fn folds_are_disjoint_complete_and_even_in_every_class() {
         let codes: Vec<Option<u32>> = (0..50).map(|i| (i % 5 != 0).then_some(u32::from(i % 4 == 1))).collect();
         let target = Target::Classes { names: vec!["a".into(), "b".into()], codes: codes.clone() };
-        let folds = deal(Some(&target), 4, 3, STREAM).unwrap();
+        let folds = deal(Some(&target), 4, 3, Purpose::SearchFolds).unwrap();
         let mut all = folds.concat();
         all.sort_unstable();
         assert_eq!(all, target.known());
         let ones = |fold: &Vec<usize>| fold.iter().filter(|&&i| codes[i] == Some(1)).count();
         let counts: Vec<usize> = folds.iter().map(ones).collect();
         assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
-        assert!(deal(Some(&target), 41, 3, STREAM).is_err() && deal(Some(&target), 1, 3, STREAM).is_err());
+        assert!(
+            deal(Some(&target), 41, 3, Purpose::SearchFolds).is_err()
+                && deal(Some(&target), 1, 3, Purpose::SearchFolds).is_err()
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Meeting;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::data::samples::SamplesRef;
 use rand::RngExt;
@@ -131,7 +131,7 @@ impl FromStr for Gamma {
 fn median_distance<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, seed: u64) -> f64 {
     let (n, m) = (x.count(), z.count());
     let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));
-    let mut rng = random::generator(seed, 1);
+    let mut rng = random::generator(seed, Purpose::BandwidthPairs);
     let pairs: Vec<(usize, usize)> = if n * m <= PAIRS {
         (0..n * m).map(|pair| (pair / m, pair % m)).collect()
     } else {

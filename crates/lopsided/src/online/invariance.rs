@@ -4,7 +4,7 @@ use super::OnlineLearner;
 use super::instance::{Instance, Trial};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::samples::{Samples, SamplesRef};
 use faer::Mat;
 
@@ -42,7 +42,7 @@ pub fn rotation_deviation(
     };
     let (n, m) = (first.instance.left().width(), first.instance.right().width());
     let plain = predictions(fresh()?, trials)?;
-    let mut rng = random::generator(run.seed, 41);
+    let mut rng = random::generator(run.seed, Purpose::Rotations);
     let mut largest: f64 = 0.0;
     for _ in 0..rotations {
         run.watch.check()?;

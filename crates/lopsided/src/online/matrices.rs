@@ -163,11 +163,11 @@ pub(super) fn transposed_inverse(lower: &Mat<f64>) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random;
+    use crate::base::random::{self, Purpose};
 
     #[test]
     fn a_basis_grows_only_where_a_column_is_new() {
-        let mut rng = random::generator(3, 0);
+        let mut rng = random::generator(3, Purpose::Data);
         let columns: Mat<f64> = random::gaussian(6, 3, &mut rng);
         let mut basis = Mat::zeros(6, 0);
         let first = extend_basis(&mut basis, &columns);

@@ -17,7 +17,7 @@ use super::{
     SparseOperator, row_sums,
 };
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
 use crate::data::samples::SamplesRef;
@@ -234,7 +234,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
     /// Columns that stand for all of them, the same for the same seed.
     fn column_sample(&self) -> Vec<usize> {
         let m = self.z.count();
-        random::subset(m, SAMPLED_COLUMNS.min(m), &mut random::generator(self.seed, 31))
+        random::subset(m, SAMPLED_COLUMNS.min(m), &mut random::generator(self.seed, Purpose::SampledColumns))
     }
 
     /// Row normalisers estimated from some columns: a row's sum is m/count times its sum over them.

@@ -123,12 +123,12 @@ fn add<T: Scalar>(sum: &mut [T; WIDTH], k: T, v: &[T; WIDTH]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random;
+    use crate::base::random::{self, Purpose};
     use faer::Mat;
 
     #[test]
     fn products_with_few_vectors_equal_plain_ones() {
-        let mut rng = random::generator(3, 0);
+        let mut rng = random::generator(3, Purpose::Data);
         for (n, m, width) in [(1, 1, 1), (3, 7, 8), (130, 70, 5), (67, 2501, 7), (1200, 9, 2)] {
             let (g, v) = (random::gaussian::<f64>(n, m, &mut rng), random::gaussian::<f64>(m, width, &mut rng));
             let by_rows = g.transpose().to_owned();

@@ -5,15 +5,13 @@
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
+use crate::base::setters;
 use crate::data::samples::SamplesRef;
 use faer::{Mat, MatRef};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-
-/// First stream of the generators, one for each restart.
-const STREAM: u64 = 100;
 
 /// k-means: labels and centres that make Σ_i |p_i − c(label_i)|² small.
 ///
@@ -43,6 +41,22 @@ pub struct KMeans {
     pub restarts: usize,
     /// Largest number of iterations of each start.
     pub iterations: usize,
+}
+
+setters!(
+    KMeans {
+        /// Number of clusters k.
+        with_clusters, clusters: usize => clusters;
+        /// Largest number of iterations of each start.
+        with_iterations, iterations: usize => iterations;
+    }
+);
+
+impl Default for KMeans {
+    /// Eight clusters.
+    fn default() -> Self {
+        KMeans::new(8)
+    }
 }
 
 /// What [`KMeans`] found.
@@ -79,7 +93,7 @@ impl KMeans {
         let starts: Vec<Result<Lloyd>> = (0..self.restarts as u64)
             .into_par_iter()
             .map(|restart| {
-                let mut rng = random::generator(run.seed, STREAM + restart);
+                let mut rng = random::nth_generator(run.seed, Purpose::Clusters, restart);
                 Lloyd::new(&points, points.start(self.clusters, &mut rng)).run(&points, self.iterations, run)
             })
             .collect();
@@ -130,7 +144,10 @@ impl Points {
         let mut centers = first.to_vec();
         let mut nearest: Vec<f64> = (0..self.count).map(|i| squared_distance(self.row(i), first)).collect();
         for _ in 1..clusters {
-            let candidates = (0..trials).map(|_| draw(&nearest, rng));
+            let candidates = (0..trials).map(|_| match random::draw(&nearest, rng) {
+                Some(at) => at,
+                None => rng.random_range(0..self.count),
+            });
             let closer = |at: usize| -> Vec<f64> {
                 let distance = |i: usize| squared_distance(self.row(i), self.row(at));
                 nearest.iter().enumerate().map(|(i, &d)| d.min(distance(i))).collect()
@@ -145,21 +162,6 @@ impl Points {
         }
         centers
     }
-}
-
-/// A position with probability proportional to its weight; any one when all weights are 0.
-fn draw(weights: &[f64], rng: &mut ChaCha8Rng) -> usize {
-    let total: f64 = weights.iter().sum();
-    if total <= 0.0 {
-        return rng.random_range(0..weights.len());
-    }
-    let mut left = rng.random::<f64>() * total;
-    let hit = weights.iter().position(|w| {
-        left -= w;
-        left < 0.0
-    });
-    // Rounding may leave a rest behind the last weight.
-    hit.or_else(|| weights.iter().rposition(|w| *w > 0.0)).unwrap_or(0)
 }
 
 /// In four sums side by side, which is vectorised and the same on every processor.

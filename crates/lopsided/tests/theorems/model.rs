@@ -12,6 +12,19 @@ fn two_sided<T: Scalar>(x: &Mat<f64>, z: &Mat<f64>, sparse: bool) -> Dataset<T> 
     Dataset::two_sided(pick(x), pick(z))
 }
 
+/// A result without triplets would satisfy any law about them: as many must be there as the plain matrix has.
+fn has_all_triplets<T: Scalar>(found: &KernelSvdModel<T>, g: &Mat<f64>, rank: usize) -> bool {
+    let values = g.singular_values().unwrap();
+    let above = |share: f64| values.iter().filter(|s| **s > share * values[0] && **s > 1e-12).count().min(rank);
+    (above(1e-6)..=above(1e-15)).contains(&found.singular_values().len())
+}
+
+/// G by its definition, centred or not.
+fn plain(name: &str, x: &Mat<f64>, z: &Mat<f64>, center: bool) -> Mat<f64> {
+    let g = naive::matrix(name, 0.3, x, z);
+    if center { naive::center(&g) } else { g }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
@@ -24,6 +37,7 @@ proptest! {
             let data = two_sided::<f64>(&x, &z, sparse);
             let (xs, zs) = (data.x.clone(), data.cols().clone());
             let model = estimator(name, 2).with_center(center).with_scaling(scaling).fit(data, &Run::default()).unwrap();
+            prop_assert!(has_all_triplets(&model, &plain(name, &x, &z, center), 2), "{name} {:?}", model.singular_values());
             let Some(&last) = model.singular_values().last() else { continue };
             let tol = 1e-9 * model.singular_values()[0] / last * model.singular_values()[0].max(1.0);
             let rows = model.project_rows(xs.as_ref(), &Run::default()).unwrap();
@@ -40,6 +54,8 @@ proptest! {
         for name in ["linear", "poly", "rbf", "laplacian"] {
             let a = estimator(name, 1).fit(two_sided::<f64>(&x, &z, false), &Run::default()).unwrap();
             let b = estimator(name, 1).fit(two_sided::<f64>(&z, &x, false), &Run::default()).unwrap();
+            let g = plain(name, &x, &z, false);
+            prop_assert!(has_all_triplets(&a, &g, 1) && has_all_triplets(&b, &g, 1), "{name}");
             if a.singular_values().is_empty() {
                 continue;
             }
@@ -81,10 +97,8 @@ proptest! {
     ) {
         // [KSVD] Eq. (4) with the paper's scaling of G by 1/√(nm): GᵀG·V = GᵀU·Λ and GGᵀ·U = GV·Λ.
         let model = estimator("sne", 3).with_center(center).fit(two_sided::<f64>(&x, &z, false), &Run::default()).unwrap();
-        let mut g = naive::matrix("sne", 0.3, &x, &z);
-        if center {
-            g = naive::center(&g);
-        }
+        let g = plain("sne", &x, &z, center);
+        prop_assert!(has_all_triplets(&model, &g, 3));
         let root = ((x.nrows() * z.nrows()) as f64).sqrt();
         let g = Mat::from_fn(g.nrows(), g.ncols(), |i, j| g[(i, j)] / root);
         let sigma = model.singular_values();
@@ -123,6 +137,7 @@ fn every_operator_gives_the_same_model() {
             }
             let model =
                 estimator(name, 3).with_operator(choice).fit(two_sided::<f64>(&x, &z, true), &Run::default()).unwrap();
+            assert_eq!(model.singular_values().len(), 3, "{name} {choice:?}");
             for (s, r) in model.singular_values().iter().zip(&reference) {
                 assert!((s - r).abs() < 1e-10 * reference[0], "{name} {choice:?}");
             }

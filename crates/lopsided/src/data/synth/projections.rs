@@ -1,5 +1,5 @@
 use crate::base::error::{Error, Result};
-use crate::base::random::{self, normal};
+use crate::base::random::{self, Purpose, normal};
 use faer::Mat;
 
 /// A stream of projections onto subspaces near a fixed one, for online principal component analysis.
@@ -43,7 +43,7 @@ impl NoisyProjections {
         if !(self.noise.is_finite() && self.noise >= 0.0) {
             return Err(Error::param("noise", self.noise, "a number of at least 0"));
         }
-        let mut rng = random::generator(self.seed, 42);
+        let mut rng = random::generator(self.seed, Purpose::Projections);
         let basis = orthonormal(&random::gaussian(self.dimension, self.rank, &mut rng));
         let mut projections = Vec::with_capacity(self.trials);
         for _ in 0..self.trials {

@@ -1,5 +1,5 @@
 use crate::base::error::{Error, Result};
-use crate::base::random::{self, normal};
+use crate::base::random::{self, Purpose, normal};
 use faer::Mat;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -55,7 +55,7 @@ impl TexturedImages {
     /// [`Error::Param`] for a parameter outside its range.
     pub fn generate(&self) -> Result<(Vec<Mat<f64>>, Vec<u32>)> {
         self.check()?;
-        let mut rng = random::generator(self.seed, 82);
+        let mut rng = random::generator(self.seed, Purpose::Textures);
         let classes: Vec<u32> = (0..self.classes * self.per_class).map(|i| (i / self.per_class) as u32).collect();
         let images = classes.iter().map(|&class| self.image(class as usize, &mut rng)).collect();
         Ok((images, classes))

@@ -1,5 +1,5 @@
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -49,7 +49,7 @@ impl TopicTable {
     /// [`Error::Param`] for a parameter outside its range, and those of `visit`.
     pub fn for_each_row(&self, mut visit: impl FnMut(u32, &[(u32, f64)]) -> Result<()>) -> Result<()> {
         self.check()?;
-        let mut rng = random::generator(self.seed, 71);
+        let mut rng = random::generator(self.seed, Purpose::Topics);
         let mut row = Vec::new();
         for _ in 0..self.rows {
             let topic = rng.random_range(0..self.topics);

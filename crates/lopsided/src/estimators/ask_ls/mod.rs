@@ -43,7 +43,9 @@ use super::scoring::{Answer, Known, deal};
 use super::{Estimator, EstimatorEntry, FitReport, Model, PROBABLE, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::random::Purpose;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::dataset::{Dataset, Target};
 use crate::data::samples::is_everything;
@@ -88,8 +90,6 @@ const fn symmetrize(default: &'static str) -> Setting {
 const FOLDS: usize = 10;
 /// Up to this many training samples factors of ten systems fit a gigabyte.
 const LIGHT: usize = 1700;
-/// Stream of the shuffle that deals them.
-const STREAM: u64 = 71;
 
 /// How the source function f_s and the target function f_t become one.
 ///
@@ -247,6 +247,26 @@ pub struct AskLs {
     pub symmetrize: Option<Symmetrize>,
 }
 
+setters!(
+    AskLs {
+        /// What makes the kernel matrix.
+        with_gram, gram: Gram => gram;
+        /// What to do with a singular system.
+        with_on_singular, on_singular: OnSingular => on_singular;
+        /// How the system is solved.
+        with_route, route: Route => route;
+        /// Learns with a symmetrised kernel.
+        with_symmetrize, symmetrize: Symmetrize => Some(symmetrize);
+    }
+);
+
+impl Default for AskLs {
+    /// The SNE kernel.
+    fn default() -> Self {
+        AskLs::new(Gram::default())
+    }
+}
+
 impl AskLs {
     /// The penalty that held-out samples choose, stacking, Tikhonov's method for singular systems.
     pub fn new(gram: impl Into<Gram>) -> Self {
@@ -345,7 +365,7 @@ impl AskLs {
             return Ok((functions, Merger::plain(self.plain_merge()), report));
         }
         let target = target.map(|t| t.rows(task.train));
-        let folds = deal(target.as_ref(), FOLDS.min(task.train.len()), run.seed, STREAM)?;
+        let folds = deal(target.as_ref(), FOLDS.min(task.train.len()), run.seed, Purpose::AskLsFolds)?;
         let mut mean = Functions::zeros(task.k.nrows(), task.y.ncols());
         let mut held = Scores::zeros(task.train.len(), task.y.ncols());
         let mut reports = Vec::new();

@@ -26,7 +26,7 @@ use super::{Functions, Task, complement, rows_of};
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::operator::{DenseOperator, Means, Operator, Submatrix, materialize};
 use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, PenaltyPath, SystemReport};
 use faer::linalg::solvers::Solve;
@@ -37,7 +37,6 @@ use rayon::prelude::*;
 const CONDITION: f64 = 0.1 * linsys::SINGULAR;
 /// Random right-hand sides that condition numbers are estimated by, and the stream of these.
 const PROBES: usize = 2;
-const STREAM: u64 = 74;
 /// Steps of the power iteration that estimates a norm.
 const POWERS: usize = 4;
 
@@ -310,7 +309,7 @@ impl Scores {
 
 /// One half of random right-hand sides with entries of size 1: the whole has the length √(2n).
 fn probes(n: usize, side: u64) -> Mat<f64> {
-    random::gaussian(n, PROBES, &mut random::generator(side, STREAM))
+    random::gaussian(n, PROBES, &mut random::generator(side, Purpose::FoldProbes))
 }
 
 /// \[left, right\].

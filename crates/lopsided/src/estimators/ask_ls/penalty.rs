@@ -15,10 +15,10 @@
 //! is singular drop out.
 
 use super::stack::{Merger, Scores};
-use super::{AskLs, FOLDS, Functions, Merge, STREAM, Symmetrized, Task, complement, functions, rows_of};
+use super::{AskLs, FOLDS, Functions, Merge, Symmetrized, Task, complement, functions, rows_of};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::watch::Progress;
 use crate::data::dataset::Target;
 use crate::estimators::scoring::deal;
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         let n = task.train.len();
         let sparse = task.k.access() == Access::Products;
         let rows = if n > MANY && !sparse {
-            let mut rows = random::subset(n, MANY, &mut random::generator(run.seed, STREAM + 10));
+            let mut rows = random::subset(n, MANY, &mut random::generator(run.seed, Purpose::AskLsSample));
             rows.sort_unstable();
             rows
         } else {
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
         let nodes: Vec<usize> = task.nodes(&rows);
         let target = target.map(|t| t.rows(&nodes));
         let parts = FOLDS.min(rows.len());
-        let mut folds = deal(target.as_ref(), parts, run.seed, STREAM)?;
+        let mut folds = deal(target.as_ref(), parts, run.seed, Purpose::AskLsFolds)?;
         if rows.len() > FEW {
             folds.truncate(PARTS);
         }

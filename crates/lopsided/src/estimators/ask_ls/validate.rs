@@ -12,9 +12,10 @@
 
 use super::nested::{self, Stacked};
 use super::stack::{Merger, Scores};
-use super::{AskLs, FOLDS, Functions, Merge, STREAM, Symmetrized, Task, check_square, training, unfolded};
+use super::{AskLs, FOLDS, Functions, Merge, Symmetrized, Task, check_square, training, unfolded};
 use crate::base::Run;
 use crate::base::error::Result;
+use crate::base::random::Purpose;
 use crate::base::scalar::Scalar;
 use crate::base::watch::Progress;
 use crate::data::dataset::{Dataset, Target};
@@ -221,7 +222,8 @@ impl<T: Scalar> Group<'_, T> {
 
     /// The parts of stacking are those of [`AskLs::learn`].
     fn stacked(&self, which: &[usize], task: &Task<'_>, target: &Target) -> Result<Vec<Option<Learned>>> {
-        let parts = deal(Some(&target.rows(task.train)), FOLDS.min(task.train.len()), self.run.seed, STREAM)?;
+        let parts =
+            deal(Some(&target.rows(task.train)), FOLDS.min(task.train.len()), self.run.seed, Purpose::AskLsFolds)?;
         let systems: Vec<_> = which.iter().map(|&at| self.machines[at].system()).collect();
         let merged = |found: Stacked| (found.mean, Merger::stacked(&found.held, task.y, task.answer));
         let found = nested::stacked(task, &parts, &systems, self.run)?;

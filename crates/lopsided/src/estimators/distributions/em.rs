@@ -6,6 +6,7 @@
 use super::mixture::{DiagonalMixture, log_sums};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::setters;
 use crate::base::verdict::Verdict;
 use crate::data::samples::SamplesRef;
 use crate::solvers::kmeans::KMeans;
@@ -56,6 +57,17 @@ pub struct MixtureFit {
     /// Least variance, in squared units of the points. One floor for all mixtures keeps their divergences comparable.
     pub floor: f64,
 }
+
+setters!(
+    MixtureFit {
+        /// Number of components.
+        with_components, components: usize => components;
+        /// Largest number of iterations of each start.
+        with_iterations, iterations: usize => iterations;
+        /// Growth of the mean log-likelihood that ends the iteration.
+        with_tolerance, tolerance: f64 => tolerance;
+    }
+);
 
 /// What [`MixtureFit`] found.
 ///

@@ -1,13 +1,10 @@
 //! Mixtures of Gaussians with independent coordinates: densities and random points.
 
 use crate::base::error::{Error, Result};
-use crate::base::random::{self, normal};
+use crate::base::random::{self, Purpose, normal};
 use crate::data::samples::SamplesRef;
 use faer::{Mat, MatRef};
 use rand::RngExt;
-
-/// Stream of the points that are drawn.
-const STREAM: u64 = 81;
 
 /// A mixture of Gaussians with independent coordinates: p(x) = Σ_c w_c·Π_k N(x_k; m_ck, v_ck).
 ///
@@ -95,7 +92,7 @@ impl DiagonalMixture {
 
     /// So many independent points, one per row.
     pub fn sample(&self, count: usize, seed: u64) -> Mat<f64> {
-        let mut rng = random::generator(seed, STREAM);
+        let mut rng = random::generator(seed, Purpose::Mixtures);
         let mut out = Mat::zeros(count, self.width());
         for i in 0..count {
             let c = self.component(rng.random());

@@ -5,6 +5,7 @@ use super::{
     KernelMachineModel, Learned, Model, Output, PENALTY, PROBABLE, Plan, Point, Recipe, Result, Run, SYMMETRIZE,
     Scalar, Setting, Settings, Space, Symmetrize, Task, gram, validate,
 };
+use crate::base::setters;
 use crate::operator::{DenseOperator, Operator, materialize};
 use crate::solvers::linear_machine::{Labels, Logistic};
 use crate::solvers::linsys::check_penalty;
@@ -56,6 +57,28 @@ pub struct KernelLogistic {
     pub class_weight: ClassWeight,
     /// The approach and its landmarks; exact unless they are asked for.
     pub approximation: Approximation,
+}
+
+setters!(
+    KernelLogistic {
+        /// What makes the kernel matrix.
+        with_gram, gram: Gram => gram;
+        /// Weight of the losses.
+        with_penalty, penalty: f64 => penalty;
+        /// How the kernel becomes symmetric.
+        with_symmetrize, symmetrize: Symmetrize => symmetrize;
+        /// What samples count because of their class.
+        with_class_weight, class_weight: ClassWeight => class_weight;
+        /// The approach and its landmarks; exact unless they are asked for.
+        with_approximation, approximation: Approximation => approximation;
+    }
+);
+
+impl Default for KernelLogistic {
+    /// The SNE kernel.
+    fn default() -> Self {
+        KernelLogistic::new(Gram::default())
+    }
 }
 
 impl KernelLogistic {

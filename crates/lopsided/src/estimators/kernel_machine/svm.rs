@@ -5,6 +5,7 @@ use super::{
     EstimatorEntry, Frame, Gram, KernelMachineModel, Labelled, Model, PENALTY, PROBABLE, Plan, Point, Recipe, Result,
     Run, SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, gram, validate,
 };
+use crate::base::setters;
 use crate::base::settings::Value;
 use crate::estimators::landmarked::{Comparison, MachineErrors, Problem};
 use crate::solvers::linear_machine::HingeLoss;
@@ -97,6 +98,26 @@ pub struct Svm {
     pub approximation: Approximation,
     /// The loss of a C-SVM; the exact machine has the hinge only.
     pub loss: HingeLoss,
+}
+
+setters!(
+    Svm {
+        /// What makes the kernel matrix.
+        with_gram, gram: Gram => gram;
+        /// Learns probabilities as well.
+        with_probability, probability: bool => probability;
+        /// What samples count because of their class.
+        with_class_weight, class_weight: ClassWeight => class_weight;
+        /// The loss of a C-SVM; the exact machine has the hinge only.
+        with_loss, loss: HingeLoss => loss;
+    }
+);
+
+impl Default for Svm {
+    /// The SNE kernel.
+    fn default() -> Self {
+        Svm::new(Gram::default())
+    }
 }
 
 impl Svm {

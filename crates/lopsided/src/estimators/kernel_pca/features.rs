@@ -2,6 +2,7 @@ use super::KernelPcaModel;
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
 use crate::estimators::landmarked::{Approach, Approximation, GramErrors, Problem};
@@ -36,6 +37,20 @@ pub struct NystromFeatures {
     pub gram: Gram,
     /// The landmarks and how they become an orthonormal basis; the approach is always `lla`.
     pub approximation: Approximation,
+}
+
+setters!(
+    NystromFeatures {
+        /// What makes the kernel matrix.
+        with_gram, gram: Gram => gram;
+    }
+);
+
+impl Default for NystromFeatures {
+    /// The RBF kernel.
+    fn default() -> Self {
+        NystromFeatures::new("rbf")
+    }
 }
 
 impl NystromFeatures {

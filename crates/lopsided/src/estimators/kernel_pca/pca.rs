@@ -2,6 +2,7 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
@@ -46,6 +47,26 @@ pub struct KernelPca {
     pub approximation: Approximation,
     /// Centres the samples in feature space.
     pub center: bool,
+}
+
+setters!(
+    KernelPca {
+        /// What makes the kernel matrix.
+        with_gram, gram: Gram => gram;
+        /// Largest residual of an exact component, relative to its own eigenvalue; `None`: 1e-6.
+        with_tol, tol: f64 => Some(tol);
+        /// The approach and its landmarks.
+        with_approximation, approximation: Approximation => approximation;
+        /// Centres the samples in feature space.
+        with_center, center: bool => center;
+    }
+);
+
+impl Default for KernelPca {
+    /// The RBF kernel.
+    fn default() -> Self {
+        KernelPca::new("rbf")
+    }
 }
 
 /// Components unless a number is given.

@@ -5,7 +5,7 @@ use super::systems::Centred;
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::linalg::{self, SymmetricFactor};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::verdict::Verdict;
 use crate::data::samples::SamplesRef;
@@ -28,8 +28,6 @@ const PASSES: usize = 10;
 const VALUE: usize = 50;
 /// Squared condition of a factor beyond which it is not trusted.
 const CONDITION: f64 = 1e12;
-/// Stream of the samples drawn.
-const STREAM: u64 = 43;
 
 /// Whether passes are less work than the features of all samples and their products.
 pub(super) fn worthwhile(n: usize, m: usize, width: usize) -> bool {
@@ -153,7 +151,7 @@ fn preconditioner<T: Scalar>(
     run: &Run,
 ) -> Result<Option<SymmetricFactor<f64>>> {
     let (n, m) = (x.count(), at.gram.nrows());
-    let picked = random::subset(n, (SAMPLED * m).min(n), &mut random::generator(run.seed, STREAM));
+    let picked = random::subset(n, (SAMPLED * m).min(n), &mut random::generator(run.seed, Purpose::RidgeSample));
     let scale = n as f64 / picked.len() as f64;
     let mut k = at.values(x.select(&picked).as_ref(), run)?;
     for (at, &i) in picked.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::validate;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::{Setting, Settings};
 use crate::base::verdict::Verdict;
 use crate::data::dataset::Dataset;
@@ -53,6 +54,20 @@ pub struct KernelRidge {
     pub approximation: Approximation,
     /// 1/λ₀, the weight of the errors.
     pub penalty: f64,
+}
+
+setters!(
+    KernelRidge {
+        /// What makes the kernel matrix.
+        with_gram, gram: Gram => gram;
+    }
+);
+
+impl Default for KernelRidge {
+    /// The RBF kernel.
+    fn default() -> Self {
+        KernelRidge::new("rbf")
+    }
 }
 
 /// What a machine found: its functions, how many landmarks it had, and the steps of an iteration.

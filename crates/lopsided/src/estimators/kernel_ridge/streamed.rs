@@ -6,8 +6,9 @@ use super::normal::{Normal, as_samples};
 use super::systems::Centred;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::data::dataset::Target;
 use crate::data::row_stream::RowStream;
 use crate::data::samples::Csr;
@@ -17,8 +18,6 @@ use crate::kernel::{Gamma, KernelSpec};
 use crate::solvers::landmarks::Landmarks;
 use crate::solvers::lowrank::{LandmarkKernel, check_symmetric};
 
-/// Stream of the landmarks: the one of the rows of every sampler.
-const STREAM: u64 = 11;
 /// Up to this many landmarks the system is formed.
 const DIRECT: usize = 4096;
 
@@ -68,6 +67,34 @@ pub struct StreamedRidge {
     pub steps: usize,
     /// Whether the system is formed and factored; `None`: up to 4096 landmarks.
     pub direct: Option<bool>,
+}
+
+setters!(
+    StreamedRidge {
+        /// The kernel; a `gamma` among its parameters wins over [`StreamedRidge::gamma`].
+        with_kernel, kernel: KernelSpec => kernel;
+        /// How gamma is found from the landmarks.
+        with_gamma, gamma: Gamma => gamma;
+        /// Multiplies the bandwidth.
+        with_gamma_factor, gamma_factor: f64 => gamma_factor;
+        /// Number of landmarks m.
+        with_landmarks, landmarks: usize => landmarks;
+        /// 1/λ₀, the weight of the errors.
+        with_penalty, penalty: f64 => penalty;
+        /// Residual, relative to the right-hand side in the norm of the preconditioner, that counts as converged.
+        with_tol, tol: f64 => tol;
+        /// Most steps.
+        with_steps, steps: usize => steps;
+        /// Whether the system is formed and factored; `None`: up to 4096 landmarks.
+        with_direct, direct: bool => Some(direct);
+    }
+);
+
+impl Default for StreamedRidge {
+    /// The RBF kernel.
+    fn default() -> Self {
+        StreamedRidge::new("rbf")
+    }
 }
 
 impl StreamedRidge {
@@ -134,7 +161,8 @@ impl StreamedRidge {
 
     /// Step 1.
     fn at_landmarks<T: Scalar>(&self, rows: &RowStream<T>, known: &[usize], run: &Run) -> Result<LandmarkKernel<T>> {
-        let picked = random::subset(known.len(), self.landmarks, &mut random::generator(run.seed, STREAM));
+        let picked =
+            random::subset(known.len(), self.landmarks, &mut random::generator(run.seed, Purpose::RowLandmarks));
         let wanted: Vec<usize> = picked.iter().map(|&at| known[at]).collect();
         let mut points = Csr::empty(rows.ncols());
         let mut next = 0;

@@ -12,6 +12,7 @@ pub use scaling::Scaling;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::estimators::gram::Gram;
@@ -53,6 +54,20 @@ pub struct KernelSvd {
     pub center: bool,
     /// Scaling of embeddings and projections.
     pub scaling: Scaling,
+}
+
+setters!(
+    KernelSvd {
+        /// What makes G: the kernel, its bandwidth, how G is multiplied, memory.
+        with_gram, gram: Gram => gram;
+    }
+);
+
+impl Default for KernelSvd {
+    /// The SNE kernel.
+    fn default() -> Self {
+        KernelSvd::new(Gram::default())
+    }
 }
 
 /// What a fit will do and cost, known before anything is allocated.

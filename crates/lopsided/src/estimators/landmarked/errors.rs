@@ -3,7 +3,7 @@
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::settings::Settings;
 use crate::operator::Operator;
 use crate::solvers::svd;
@@ -15,8 +15,6 @@ const EXACT: usize = 4096;
 const PROBES: usize = 64;
 /// Rows handled as one piece.
 const TILE: usize = 256;
-/// Stream of the random vectors.
-const STREAM: u64 = 42;
 
 /// How far a machine with landmarks is from the exact one.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -157,7 +155,8 @@ impl Difference<'_> {
 
     /// The root of the mean of ‖(K − K̃)ω‖² over Gaussian ω, and its interval of two standard errors.
     fn estimated_frobenius(&self, run: &Run) -> Result<(f64, Option<(f64, f64)>)> {
-        let probes = random::gaussian::<f64>(self.nrows(), PROBES, &mut random::generator(run.seed, STREAM));
+        let probes =
+            random::gaussian::<f64>(self.nrows(), PROBES, &mut random::generator(run.seed, Purpose::GramProbes));
         let mut image = Mat::zeros(self.nrows(), PROBES);
         self.apply(probes.as_ref(), image.as_mut())?;
         let squares: Vec<f64> = image.col_iter().map(|col| col.squared_norm_l2()).collect();

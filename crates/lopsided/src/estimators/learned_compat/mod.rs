@@ -22,6 +22,7 @@ pub use head::Loss;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::data::dataset::{Dataset, Maps, Target};
 use crate::data::samples::{Samples, Side};
 use crate::estimators::compat::{Compat, Compatibility};
@@ -96,6 +97,34 @@ pub struct LearnedCompat {
     pub batch: usize,
     /// Share of the rows with a target that is held out to choose C by; 0: the rows to learn from choose.
     pub validation: f64,
+}
+
+setters!(
+    LearnedCompat {
+        /// The kernel SVD that is fitted; its kernel needs a derivative.
+        with_machine, machine: KernelSvd => machine;
+        /// Where C starts.
+        with_start, start: Compatibility => start;
+        /// The rows against themselves instead of the columns.
+        with_symmetric, symmetric: bool => symmetric;
+        /// How far an entry of C moves with a batch, as a share of the root mean square of all entries at the start.
+        with_learning_rate, learning_rate: f64 => learning_rate;
+        /// Passes over the rows.
+        with_epochs, epochs: usize => epochs;
+        /// Passes without improvement after which learning ends early.
+        with_patience, patience: usize => patience;
+        /// Rows of a batch.
+        with_batch, batch: usize => batch;
+        /// Share of the rows with a target that is held out to choose C by; 0: the rows to learn from choose.
+        with_validation, validation: f64 => validation;
+    }
+);
+
+impl Default for LearnedCompat {
+    /// The kernel SVD with defaults.
+    fn default() -> Self {
+        LearnedCompat::new(KernelSvd::default())
+    }
 }
 
 /// The losses after an epoch.

@@ -6,13 +6,10 @@
 
 use super::head::Loss;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::dataset::Target;
 use faer::Mat;
 use rand::seq::SliceRandom;
-
-/// Stream of the split into rows to learn from and rows to choose by.
-const STREAM: u64 = 60;
 
 /// Targets as a head needs them, and the rows that have one.
 pub(super) struct Supervision {
@@ -51,7 +48,7 @@ impl Supervision {
             Some(class) => f64::from(u8::from((class - c as f64).abs() < 0.5)),
         });
         let loss = if outputs == 1 { Loss::Squared } else { Loss::CrossEntropy };
-        known.shuffle(&mut random::generator(seed, STREAM));
+        known.shuffle(&mut random::generator(seed, Purpose::CompatValidation));
         let validation = known.split_off(known.len() - (known.len() as f64 * held_out) as usize);
         Ok(Supervision { y, loss, train: known, validation, units })
     }

@@ -13,7 +13,7 @@ use super::{LearnedCompat, LearningStep};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::watch::Progress;
 use crate::data::dataset::Maps;
@@ -23,8 +23,6 @@ use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Stream of the order of the rows.
-const STREAM: u64 = 61;
 /// A loss, or a map, so many times that of the start has run away.
 const RUNAWAY: f64 = 1e3;
 /// Singular values below this share of the first do not make features larger any more.
@@ -77,7 +75,7 @@ impl<T: Scalar> Training<'_, T> {
     /// Learning ends after `epochs` passes, or when `patience` of them in a row have not lowered the least loss.
     pub(super) fn learn(&self, start: Maps<T>, run: &Run) -> Result<Chosen<T>> {
         let optimizer = Optimizer::new(&start, self.settings.learning_rate);
-        let rng = random::generator(run.seed, STREAM);
+        let rng = random::generator(run.seed, Purpose::CompatBatches);
         let mut state = State { maps: start, optimizer, rng, curve: Vec::new() };
         let (mut frame, losses) = self.refresh(&mut state, run)?;
         let first = Judged { maps: state.maps.clone(), epoch: 0, losses };

@@ -5,6 +5,7 @@ use super::core::{Core, Recipe};
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::data::row_stream::RowStream;
 use crate::data::samples::{Csr, CsrRef, Samples, SamplesRef, Side};
 use crate::kernel::{Gamma, KernelSpec};
@@ -29,7 +30,7 @@ use faer::Mat;
 ///
 /// let entries: Vec<_> = (0..300).map(|k| (k % 60, k * k % 47, 1.0)).collect();
 /// let rows = RowStream::of_matrix(Csr::from_triplets(60, 47, &entries), 16);
-/// let u = StreamedKpca::new("rbf", 3).row_features(&rows, &Run::default())?;
+/// let u: lopsided::Mat<f64> = StreamedKpca::new("rbf", 3).row_features(&rows, &Run::default())?;
 /// assert_eq!(u.shape(), (60, 3));
 /// assert!((0..3).all(|k| (u.col(k).norm_l2() - 1.0).abs() < 1e-9));
 /// # Ok::<(), lopsided::Error>(())
@@ -46,6 +47,28 @@ pub struct StreamedKpca {
     pub rank: usize,
     /// Landmarks; `None`: 1000, or all rows.
     pub sample: Option<usize>,
+}
+
+setters!(
+    StreamedKpca {
+        /// The kernel; a `gamma` among its parameters wins over [`StreamedKpca::gamma`].
+        with_kernel, kernel: KernelSpec => kernel;
+        /// How gamma is found for the kernels that need one.
+        with_gamma, gamma: Gamma => gamma;
+        /// Multiplies the bandwidth: gamma is divided by its square.
+        with_gamma_factor, gamma_factor: f64 => gamma_factor;
+        /// Number of components.
+        with_rank, rank: usize => rank;
+        /// Landmarks; `None`: 1000, or all rows.
+        with_sample, sample: usize => Some(sample);
+    }
+);
+
+impl Default for StreamedKpca {
+    /// 16 components of the RBF kernel.
+    fn default() -> Self {
+        StreamedKpca::new("rbf", 16)
+    }
 }
 
 impl StreamedKpca {

@@ -1,14 +1,12 @@
 //! A random matrix of signs in bits, and its products with sparse rows.
 
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::data::samples::CsrRef;
 use faer::Mat;
 use rand::Rng;
 use rayon::prelude::*;
 
-/// Streams of the generators, one for each row of Ω: far from all others.
-const STREAM: u64 = 51 << 32;
 /// Rows handled by one task.
 const ROWS: usize = 64;
 
@@ -31,7 +29,7 @@ impl<T: Scalar> Signs<T> {
         let stride = width.div_ceil(8);
         let mut bits = vec![0; count * stride];
         bits.par_chunks_mut(stride).enumerate().for_each(|(row, bits)| {
-            random::generator(seed, STREAM + row as u64).fill_bytes(bits);
+            random::nth_generator(seed, Purpose::Signs, row as u64).fill_bytes(bits);
         });
         let size = 1.0 / (width as f64).sqrt();
         let entry = |byte: usize, bit: usize| T::of(if byte >> bit & 1 == 1 { size } else { -size });

@@ -3,7 +3,7 @@
 use super::signs::Signs;
 use crate::base::Run;
 use crate::base::error::Result;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::data::row_stream::RowStream;
 use crate::data::samples::{CsrRef, Side};
@@ -61,8 +61,8 @@ impl<T: Scalar> Sketch<T> {
         let pick = |side, count| Uniform.pick(&operator, side, count, run.seed);
         let (rows, cols) = (pick(Side::Row, rows)?, pick(Side::Col, cols)?);
         let patch =
-            |size: usize, stream| random::subset(size, PATCH.min(size), &mut random::generator(run.seed, stream));
-        let (patch_rows, patch_cols) = (patch(a.nrows(), 22), patch(a.ncols(), 23));
+            |size: usize, purpose| random::subset(size, PATCH.min(size), &mut random::generator(run.seed, purpose));
+        let (patch_rows, patch_cols) = (patch(a.nrows(), Purpose::PatchRows), patch(a.ncols(), Purpose::PatchCols));
         let scale = T::of(1.0 / spectral_norm(&operator, run)?);
         let signs = Signs::new(a.ncols(), width, run.seed);
         let mut all_cols = [&cols[..], &patch_cols].concat();

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 /// Random entries, some rows and columns without any.
 fn matrix(n: usize, m: usize) -> Csr<f64> {
-    let mut rng = crate::base::random::generator(3, 0);
+    let mut rng = crate::base::random::generator(3, crate::base::random::Purpose::Data);
     let entry = |rng: &mut rand_chacha::ChaCha8Rng| {
         (rng.random_range(0..n as u32), rng.random_range(0..m as u32), rng.random::<f64>() + 0.2)
     };

@@ -23,6 +23,7 @@ use super::{Abilities, Estimator, EstimatorEntry, FitReport, Model, Point, Recip
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::{Setting, Settings};
 use crate::data::dataset::Dataset;
 use crate::estimators::compat::{Compat, Compatibility};
@@ -87,6 +88,22 @@ pub struct SvdPredictor {
     pub compat: Compatibility,
     /// Weight of the errors; `None`: 1 for classes, 10⁴ for values.
     pub penalty: Option<f64>,
+}
+
+setters!(
+    SvdPredictor {
+        /// The features.
+        with_svd, svd: KernelSvd => svd;
+        /// How the rows and columns of a table become comparable; not used for graphs, two sample sets and precomputed G.
+        with_compat, compat: Compatibility => compat;
+    }
+);
+
+impl Default for SvdPredictor {
+    /// The kernel SVD with defaults.
+    fn default() -> Self {
+        SvdPredictor::new(KernelSvd::default())
+    }
 }
 
 impl SvdPredictor {

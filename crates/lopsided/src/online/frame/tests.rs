@@ -15,7 +15,7 @@ fn frame(kernel: &KernelSpec, samples: &Mat<f64>, normalize: bool) -> (Frame, Ve
 
 #[test]
 fn coordinates_reproduce_the_kernel() {
-    let samples = random::gaussian(12, 3, &mut random::generator(5, 0));
+    let samples = random::gaussian(12, 3, &mut random::generator(5, random::Purpose::Data));
     for kernel in [KernelSpec::new("linear"), KernelSpec::new("rbf").with("gamma", 0.4)] {
         let (mut frame, coordinates) = frame(&kernel, &samples, false);
         assert_eq!(frame.size(), if kernel.name == "linear" { 3 } else { 12 });
@@ -38,7 +38,7 @@ fn coordinates_reproduce_the_kernel() {
 /// Samples so near each other that their kernel matrix is singular to rounding.
 #[test]
 fn coordinates_reproduce_a_kernel_that_is_nearly_singular() {
-    let samples = random::gaussian(200, 2, &mut random::generator(6, 0));
+    let samples = random::gaussian(200, 2, &mut random::generator(6, random::Purpose::Data));
     let (frame, coordinates) = frame(&KernelSpec::new("rbf").with("gamma", 0.2), &samples, false);
     assert!(frame.size() < 200);
     for (i, a) in coordinates.iter().enumerate() {
@@ -65,7 +65,7 @@ fn given(gram: &Mat<f64>) -> Mat<f64> {
 
 #[test]
 fn given_values_are_the_kernel() {
-    let samples = random::gaussian(9, 4, &mut random::generator(7, 0));
+    let samples = random::gaussian(9, 4, &mut random::generator(7, random::Purpose::Data));
     let gram = product(samples.as_ref(), samples.transpose());
     let (linear, expected) = frame(&KernelSpec::new("linear"), &samples, true);
     let (precomputed, coordinates) = frame(&KernelSpec::new("precomputed"), &given(&gram), true);

@@ -1,9 +1,10 @@
 //! Landmarks by pivoted Cholesky, random or greedy.
 
 use super::gram::Gram;
-use super::{Sampler, check_count, draw, filled, generator};
+use super::{Sampler, check_count, filled, generator};
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
+use crate::base::random;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
 use crate::data::samples::Side;
@@ -112,7 +113,7 @@ impl Factor {
     fn proposed<T: Scalar>(&self, gram: &Gram<'_, T>, count: usize, rng: &mut ChaCha8Rng) -> Result<Vec<usize>> {
         let weights: Vec<f64> = self.left.iter().map(|&d| if d > self.zero { d } else { 0.0 }).collect();
         let block = (count / 8).clamp(1, BLOCK);
-        let proposed: Vec<usize> = (0..block).filter_map(|_| draw(&weights, rng)).collect();
+        let proposed: Vec<usize> = (0..block).filter_map(|_| random::draw(&weights, rng)).collect();
         let rows = self.rows(&proposed);
         let mut schur = gram.block(&proposed, &proposed)? - &rows * rows.transpose();
         let mut accepted = Vec::new();

@@ -6,7 +6,7 @@
 
 use super::size;
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::data::samples::Side;
 use crate::operator::{Access, Operator, Submatrix};
@@ -104,7 +104,7 @@ pub(crate) fn is_symmetric<T: Scalar>(g: &dyn Operator<T>) -> Result<bool> {
     if n != g.ncols() {
         return Ok(false);
     }
-    let mut rng = random::generator(0, 13);
+    let mut rng = random::generator(0, Purpose::SymmetryProbes);
     let some = random::subset(n, COMPARED.min(n), &mut rng);
     let block = entries(g, &some, &some)?;
     let tol = 1e3 * T::eps();

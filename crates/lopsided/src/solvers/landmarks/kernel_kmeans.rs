@@ -1,8 +1,9 @@
 //! Landmarks that are far from each other in feature space.
 
 use super::gram::Gram;
-use super::{Sampler, check_count, draw, filled, generator};
+use super::{Sampler, check_count, filled, generator};
 use crate::base::error::Result;
+use crate::base::random;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
 use crate::data::samples::Side;
@@ -58,7 +59,7 @@ pub(super) fn far_apart(
     let mut nearest = distances(first)?;
     nearest[first] = 0.0;
     while picked.len() < count {
-        let Some(next) = draw(&nearest, rng) else { break };
+        let Some(next) = random::draw(&nearest, rng) else { break };
         picked.push(next);
         nearest.iter_mut().zip(distances(next)?).for_each(|(near, new)| *near = near.min(new));
         nearest[next] = 0.0;

@@ -53,7 +53,7 @@ pub use norms::Norms;
 pub use uniform::Uniform;
 
 use crate::base::error::{Error, Result};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::registry::{self, Entry};
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
@@ -173,7 +173,7 @@ fn check_count<T: Scalar>(g: &dyn Operator<T>, side: Side, count: usize) -> Resu
 
 /// Independent random numbers for the two sides.
 fn generator(side: Side, seed: u64) -> ChaCha8Rng {
-    random::generator(seed, if side == Side::Row { 11 } else { 12 })
+    random::generator(seed, if side == Side::Row { Purpose::RowLandmarks } else { Purpose::ColLandmarks })
 }
 
 /// Different numbers, ascending, drawn one after another with probability proportional to the weights.
@@ -188,18 +188,6 @@ fn weighted_subset(weights: &[f64], count: usize, rng: &mut ChaCha8Rng) -> Vec<u
     let mut picked: Vec<usize> = keys[..count].iter().map(|k| k.1).collect();
     picked.sort_unstable();
     picked
-}
-
-/// A position with probability proportional to its weight; `None` when no weight is above 0.
-fn draw(weights: &[f64], rng: &mut ChaCha8Rng) -> Option<usize> {
-    let total: f64 = weights.iter().map(|w| w.max(0.0)).sum();
-    let mut left = rng.random::<f64>() * total;
-    let hit = weights.iter().position(|w| {
-        left -= w.max(0.0);
-        left < 0.0
-    });
-    // Rounding may leave a rest behind the last weight.
-    hit.or_else(|| weights.iter().rposition(|w| *w > 0.0))
 }
 
 /// Completes a choice that found nothing more to distinguish by the first samples that are not in it; ascending.

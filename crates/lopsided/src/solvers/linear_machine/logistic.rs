@@ -4,6 +4,7 @@ use super::space::{Functions, Space};
 use super::{Hyperplanes, Labels, check_features, check_tol};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::setters;
 use crate::base::verdict::Verdict;
 use crate::base::watch::Progress;
 use crate::operator::Operator;
@@ -53,6 +54,24 @@ pub struct Logistic {
     pub tol: f64,
     /// Newton steps.
     pub max_steps: usize,
+}
+
+setters!(
+    Logistic {
+        /// Weight of the losses against |w|².
+        with_penalty, penalty: f64 => penalty;
+        /// Length of the gradient against that at w = 0.
+        with_tol, tol: f64 => tol;
+        /// Newton steps.
+        with_max_steps, max_steps: usize => max_steps;
+    }
+);
+
+impl Default for Logistic {
+    /// Penalty 1.
+    fn default() -> Self {
+        Logistic::new(1.0)
+    }
 }
 
 /// What [`Logistic`] found.

@@ -12,8 +12,9 @@ use super::{Hyperplanes, Labels, check_features, check_tol};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::registry::{name_of, named};
+use crate::base::setters;
 use crate::base::verdict::Verdict;
 use crate::base::watch::Progress;
 use crate::solvers::linsys::check_penalty;
@@ -23,9 +24,6 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
-
-/// Stream of the orders in which samples are visited.
-const STREAM: u64 = 73;
 
 /// The loss of a sample with margin m.
 ///
@@ -92,6 +90,26 @@ pub struct LinearSvm {
     pub tol: f64,
     /// Visits of all samples.
     pub max_passes: usize,
+}
+
+setters!(
+    LinearSvm {
+        /// Weight of the losses against |w|².
+        with_penalty, penalty: f64 => penalty;
+        /// The loss.
+        with_loss, loss: HingeLoss => loss;
+        /// Largest violation of the optimality conditions: of any margin, and of Σ α_i·y_i = 0 against Σ α_i.
+        with_tol, tol: f64 => tol;
+        /// Visits of all samples.
+        with_max_passes, max_passes: usize => max_passes;
+    }
+);
+
+impl Default for LinearSvm {
+    /// Penalty 1.
+    fn default() -> Self {
+        LinearSvm::new(1.0)
+    }
 }
 
 /// f(x) = wᵀx + bias.
@@ -167,7 +185,7 @@ impl LinearSvm {
     fn descend(&self, rows: &Rows, y: &[f64], weights: Option<&[f64]>, run: &Run) -> Result<LinearSvmFunction> {
         let mut state = State::new(self, rows, y, weights);
         let mut active: Vec<usize> = (0..y.len()).collect();
-        let mut rng = random::generator(run.seed, STREAM);
+        let mut rng = random::generator(run.seed, Purpose::DualOrder);
         let (mut passes, mut reach) = (0, f64::INFINITY);
         let mut verdict = state.judged(self.tol);
         while passes < self.max_passes && !verdict.converged() {

@@ -14,7 +14,7 @@ use super::gate::{Account, Equations};
 use super::{Found, OnSingular, Problem, SINGULAR, Spectral, lsmr};
 use crate::base::error::Result;
 use crate::base::linalg::{self, SymmetricFactor};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::operator::{self, Access};
 use faer::{Mat, MatRef};
 
@@ -150,7 +150,7 @@ impl Factor<'_> {
     fn refined(&self, problem: &Problem<'_>) -> Result<Refined> {
         let rhs = problem.rhs();
         let (rows, targets) = rhs.shape();
-        let start = random::gaussian::<f64>(rows, 1, &mut random::generator(problem.run.seed, 70));
+        let start = random::gaussian::<f64>(rows, 1, &mut random::generator(problem.run.seed, Purpose::FactorProbe));
         let mut powers = [Power::new(&start), Power::new(&start)];
         let (mut w, mut left) = (Mat::zeros(rows, targets), rhs.clone());
         let (mut before, mut is_accurate) = (f64::INFINITY, false);

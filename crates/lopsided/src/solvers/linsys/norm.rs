@@ -3,7 +3,7 @@
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::operator::{Centered, Means, Operator};
 use faer::Mat;
 
@@ -11,8 +11,6 @@ use faer::Mat;
 const STEPS: usize = 60;
 /// The change in one step that ends the iteration.
 const SETTLED: f64 = 1e-6;
-/// Stream of the first vector.
-const STREAM: u64 = 74;
 
 /// The largest singular value of K_c, from below, by Lanczos bidiagonalisation with full orthogonalisation: 1/σ₁ is the penalty
 /// up to which the coupled system is definite.
@@ -34,7 +32,7 @@ const STREAM: u64 = 74;
 /// ```
 pub fn largest_singular_value(k: &dyn Operator<f64>, run: &Run) -> Result<f64> {
     let centered = Centered::new(k, Means::of(k)?);
-    let mut v = random::gaussian::<f64>(k.ncols(), 1, &mut random::generator(run.seed, STREAM));
+    let mut v = random::gaussian::<f64>(k.ncols(), 1, &mut random::generator(run.seed, Purpose::NormStart));
     let (mut left, mut right) = (Mat::zeros(k.nrows(), 0), Mat::zeros(k.ncols(), 0));
     // B is upper bidiagonal: K_c·V = U·B.
     let mut small = Mat::<f64>::zeros(STEPS, STEPS);

@@ -5,7 +5,7 @@ use super::{CoupledSolution, CoupledSystem, Limits, OnSingular, Spectral, dense,
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::data::samples::SamplesRef;
 use crate::operator::{self, DenseOperator, Means, Operator};
 use faer::{Mat, MatRef};
@@ -84,7 +84,9 @@ impl Problem<'_> {
     pub(super) fn with_probe(&self) -> Mat<f64> {
         let rhs = self.rhs();
         let (rows, targets) = rhs.shape();
-        let probe = centred(random::gaussian::<f64>(rows, 1, &mut random::generator(self.run.seed, 73)).as_ref());
+        let probe = centred(
+            random::gaussian::<f64>(rows, 1, &mut random::generator(self.run.seed, Purpose::SystemProbe)).as_ref(),
+        );
         Mat::from_fn(rows, targets + 1, |i, c| if c < targets { rhs[(i, c)] } else { probe[(i, 0)] })
     }
 

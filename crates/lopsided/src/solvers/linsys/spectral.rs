@@ -5,14 +5,12 @@ use super::{Found, OnSingular, Problem, SINGULAR};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::settings::Settings;
 use crate::operator::{self, Operator};
 use crate::solvers::svd::{Svd, solver};
 use faer::{Mat, MatRef};
 
-/// Stream of the landmarks.
-const STREAM: u64 = 72;
 /// What keeps the entries that landmarks share positive, relative to the largest.
 const SHIFT: f64 = 1e-9;
 
@@ -107,7 +105,7 @@ impl Spectral {
     ///    preconditioner.
     pub(super) fn nystrom(k: &dyn Operator<f64>, landmarks: usize, g: f64, run: &Run) -> Result<Option<Self>> {
         let (n, m) = (k.nrows(), landmarks.max(1));
-        let chosen = random::subset(n, m, &mut random::generator(run.seed, STREAM));
+        let chosen = random::subset(n, m, &mut random::generator(run.seed, Purpose::PreconditionerLandmarks));
         let all: Vec<usize> = (0..n).collect();
         let mut columns = Mat::zeros(n, m);
         k.block(&all, &chosen, columns.as_mut())?;

@@ -11,7 +11,7 @@ use super::{KernelFunctions, LandmarkKernel};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::registry::{name_of, named};
 use crate::base::scalar::Scalar;
 use crate::data::samples::SamplesRef;
@@ -64,9 +64,6 @@ impl fmt::Display for NystromMethod {
         f.write_str(name_of(&METHODS, *self))
     }
 }
-
-/// Stream of the order in which scales take the landmarks.
-const STREAM: u64 = 41;
 
 /// A Nyström method and the number of basis vectors s it keeps (\[NKM\] §III-B).
 ///
@@ -195,7 +192,7 @@ struct Shuffled<'a> {
 impl<'a> Shuffled<'a> {
     fn new(kmm: MatRef<'a, f64>, seed: u64) -> Self {
         let mut order: Vec<usize> = (0..kmm.nrows()).collect();
-        order.shuffle(&mut random::generator(seed, STREAM));
+        order.shuffle(&mut random::generator(seed, Purpose::BasisOrder));
         Shuffled { kmm, order }
     }
 

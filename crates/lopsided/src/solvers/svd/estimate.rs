@@ -11,7 +11,7 @@
 use super::{Run, Svd};
 use crate::base::error::Result;
 use crate::base::linalg;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::operator::{Operator, Submatrix};
 use faer::{Mat, MatRef};
@@ -30,7 +30,7 @@ pub(super) struct Probes<T> {
 impl<T: Scalar> Probes<T> {
     /// One product with [`PROBES`] vectors.
     pub(super) fn new(g: &dyn Operator<T>, run: &Run) -> Result<Self> {
-        let omega = random::gaussian(g.ncols(), PROBES, &mut random::generator(run.seed, 21));
+        let omega = random::gaussian(g.ncols(), PROBES, &mut random::generator(run.seed, Purpose::ErrorProbes));
         let mut image = Mat::zeros(g.nrows(), PROBES);
         g.apply(omega.as_ref(), image.as_mut())?;
         Ok(Probes { omega, image })
@@ -79,8 +79,8 @@ impl<T: Scalar> Patch<T> {
     /// Evaluates a block of at most 256 × 256 entries.
     pub(super) fn new(g: &dyn Operator<T>, run: &Run) -> Result<Self> {
         let pick =
-            |size: usize, stream| random::subset(size, PATCH.min(size), &mut random::generator(run.seed, stream));
-        let (rows, cols) = (pick(g.nrows(), 22), pick(g.ncols(), 23));
+            |size: usize, purpose| random::subset(size, PATCH.min(size), &mut random::generator(run.seed, purpose));
+        let (rows, cols) = (pick(g.nrows(), Purpose::PatchRows), pick(g.ncols(), Purpose::PatchCols));
         let mut entries = Mat::zeros(rows.len(), cols.len());
         g.block(&rows, &cols, entries.as_mut())?;
         Ok(Patch { rows, cols, entries })

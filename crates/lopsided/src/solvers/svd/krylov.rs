@@ -12,7 +12,7 @@ use super::gate::{Goal, rounding};
 use super::{Run, SolveReport, Svd};
 use crate::base::error::Result;
 use crate::base::linalg::{self, Orthonormal, ThinSvd};
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::watch::Progress;
 use crate::operator::Operator;
@@ -79,7 +79,7 @@ impl<'a, T: Scalar> Krylov<'a, T> {
         let mut krylov = Krylov {
             g,
             run,
-            rng: random::generator(run.seed, 2),
+            rng: random::generator(run.seed, Purpose::StartVectors),
             u: reserved(g.nrows(), capacity),
             v: reserved(g.ncols(), capacity),
             capacity,
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn directions_of_very_different_length_are_kept_to_full_precision() {
-        let mut rng = random::generator(1, 0);
+        let mut rng = random::generator(1, Purpose::Data);
         let basis = linalg::orthonormalize(random::gaussian::<f64>(5000, 3, &mut rng).as_ref(), 0.0).unwrap().q;
         let mut y = random::gaussian::<f64>(5000, 4, &mut rng);
         for i in 0..5000 {

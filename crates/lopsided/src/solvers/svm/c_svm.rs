@@ -4,6 +4,7 @@ use super::smo::{Rules, Search};
 use super::{Part, RowCache, SvmSolution};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::setters;
 use crate::solvers::linsys::check_penalty;
 
 /// A two-class C-SVM: maximise yᵀc − ½·cᵀKc over 1ᵀc = 0 and c_i between 0 and C·w_i·y_i.
@@ -36,6 +37,26 @@ pub struct CSvm {
     pub max_steps: Option<usize>,
     /// Moves pairs within a chunk of the samples that need it, instead of all of them.
     pub shrink: bool,
+}
+
+setters!(
+    CSvm {
+        /// C, the bound of the coefficients.
+        with_penalty, penalty: f64 => penalty;
+        /// Largest violation of the optimality conditions.
+        with_tol, tol: f64 => tol;
+        /// Steps after which the search is given up; `None`: 1 000 000, or 100 for each sample if that is more.
+        with_max_steps, max_steps: usize => Some(max_steps);
+        /// Moves pairs within a chunk of the samples that need it, instead of all of them.
+        with_shrink, shrink: bool => shrink;
+    }
+);
+
+impl Default for CSvm {
+    /// Penalty 1.
+    fn default() -> Self {
+        CSvm::new(1.0)
+    }
 }
 
 impl CSvm {

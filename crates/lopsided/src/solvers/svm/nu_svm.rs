@@ -4,6 +4,7 @@ use super::smo::{Rules, Search};
 use super::{Part, RowCache, SvmSolution};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::setters;
 use crate::base::verdict::Verdict;
 
 /// A margin of this share of what K·c may be is none.
@@ -45,6 +46,26 @@ pub struct NuSvm {
     pub max_steps: Option<usize>,
     /// Moves pairs within a chunk of the samples that need it, instead of all of them.
     pub shrink: bool,
+}
+
+setters!(
+    NuSvm {
+        /// ν, above 0 and at most 2·min(n₊, n₋)/n, where n₊ and n₋ are the (weights of the) samples of each class.
+        with_nu, nu: f64 => nu;
+        /// Largest violation of the optimality conditions.
+        with_tol, tol: f64 => tol;
+        /// Steps after which the search is given up; `None`: 1 000 000, or 100 for each sample if that is more.
+        with_max_steps, max_steps: usize => Some(max_steps);
+        /// Moves pairs within a chunk of the samples that need it, instead of all of them.
+        with_shrink, shrink: bool => shrink;
+    }
+);
+
+impl Default for NuSvm {
+    /// ν = 0.5.
+    fn default() -> Self {
+        NuSvm::new(0.5)
+    }
 }
 
 impl NuSvm {

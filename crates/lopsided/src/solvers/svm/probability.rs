@@ -7,13 +7,11 @@
 use super::Part;
 use super::classes::Pair;
 use crate::base::error::Result;
-use crate::base::random;
+use crate::base::random::{self, Purpose};
 use rand::seq::SliceRandom;
 
 /// Parts of the samples, each of which is judged by a machine that has not seen it.
 const FOLDS: usize = 5;
-/// Stream of the shuffle that deals them.
-const STREAM: u64 = 72;
 /// Newton steps of the sigmoid.
 const STEPS: usize = 100;
 /// Pair probabilities stay this far from 0 and 1, so that coupling them is well posed.
@@ -104,7 +102,7 @@ pub(crate) fn held_out(
     judge: impl Fn(&Part, &[usize]) -> Result<Vec<f64>>,
 ) -> Result<Vec<f64>> {
     let mut order: Vec<usize> = (0..part.y.len()).collect();
-    order.shuffle(&mut random::generator(seed, STREAM));
+    order.shuffle(&mut random::generator(seed, Purpose::ProbabilityFolds));
     order.sort_by(|&a, &b| part.y[a].total_cmp(&part.y[b]));
     let folds = FOLDS.min(order.len());
     let mut out = vec![0.0; part.y.len()];

@@ -121,12 +121,11 @@ fn as_sparse(trial: &Trial) -> Trial {
     Trial { instance: Instance::new(sparse(trial.instance.left()), right, Vec::new()).unwrap(), label: trial.label }
 }
 
-/// 5000 trials without a budget at rank 50 or less take seconds; here a tenth of them, with a generous limit.
+/// What a trial costs grows with the rank and with the samples that are stored, so both must stay small without a budget.
 #[test]
-fn unbounded_streams_of_low_rank_are_fast() {
+fn unbounded_streams_of_low_rank_stay_small() {
     let spec = make("gd-trace").with_kernels(KernelSpec::new("rbf").with("gamma", 0.5), None);
-    let start = std::time::Instant::now();
     let (learner, _) = run(&spec.with("radius", 2.0), &stream(500, (10, Some(8)), 1, 10));
     assert!(learner.account().rank <= 50, "{}", learner.account().rank);
-    assert!(start.elapsed().as_secs() < 20);
+    assert!(learner.account().stored <= 500, "{}", learner.account().stored);
 }
