@@ -232,7 +232,7 @@ class LSSVMClassifier(Classifier):
     _core_settings = (*KERNEL, *COUPLED, "symmetrize", *GRAPH)
 
     def __init__(
-        self, penalty=1.0, *, symmetrize="average", kernel="rbf", gamma=None, gamma_factor=None, degree=None, coef0=None,
+        self, penalty="auto", *, symmetrize="average", kernel="rbf", gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, on_singular="tikhonov", tikhonov=None, route="auto",
         links="in", self_loops=None, normalize=None, max_degree=None, random_state=None, verbose=0,
     ):

@@ -17,6 +17,10 @@ pub(crate) fn fit<T: Scalar + Element>(
     // What only embeds compares the rows of a matrix with its columns if something is said about them; the others do so
     // themselves.
     let embeds = member.can.transform_cols && !member.can.predict && !member.can.clusters;
+    // Users of scikit-learn scale in a pipeline of their own.
+    if member.can.predict && given.value("scale").is_none() {
+        given = given.with("scale", "none");
+    }
     let data = if embeds { parts.compared(&mut given, run)? } else { parts.dataset(&mut given, run)? };
     member.build(given, &data)?.fit(data, run)
 }

@@ -16,6 +16,7 @@ EXCEPTIONS = {
     "n_landmarks": "scikit-learn's Nystroem has 100 components",
     "multi_class": "the name of a scikit-learn class says which",
     "coef0": "scikit-learn's SVC has 0",
+    "C": "scikit-learn's machines have 1",
     "center": "kernel PCA is centred",
     "row_clusters": "required by the program, 2 here so that the class can be made without arguments",
     "rank": "positional in Python, so that it is seen",

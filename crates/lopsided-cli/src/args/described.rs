@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use lopsided::base::settings::{Setting, Settings, Value};
 use lopsided::estimators::recipe::{BICLUSTER_SETTINGS, COMPAT_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
-use lopsided::estimators::{APPROXIMATION_SETTINGS, estimators, gram_settings};
+use lopsided::estimators::{APPROXIMATION_SETTINGS, PREPARED_SETTINGS, estimators, gram_settings};
 use lopsided::solvers::svd::solvers;
 use std::marker::PhantomData;
 
@@ -53,8 +53,11 @@ impl Family for Learning {
         let later = [computation().1, vec![Setting::new("landmark-rows", "", "", "")]].concat();
         let own = estimators::<f64>().into_iter().flat_map(|entry| entry.settings.concat()).filter(given);
         let own = own.filter(|s| !later.iter().chain(&APPROXIMATION_SETTINGS).any(|known| known.name == s.name));
-        let mut groups =
-            vec![("Estimators", own.collect()), ("Landmarks of svm, nu-svm, logistic, krr and kpca", landmarks)];
+        let mut groups = vec![
+            ("Tables", PREPARED_SETTINGS.to_vec()),
+            ("Estimators", own.collect()),
+            ("Landmarks of svm, nu-svm, logistic, krr and kpca", landmarks),
+        ];
         groups.extend(Embedding::groups());
         groups
     }

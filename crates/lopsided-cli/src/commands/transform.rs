@@ -73,6 +73,10 @@ fn place<T: Scalar>(
     context: &Context,
 ) -> Result<Outcome> {
     let model = Fitted::<T>::from_archive(archive)?;
+    if !model.can().transform_rows {
+        let name: String = archive.field("estimator")?;
+        return Err(archive.error(format!("is a model of `{name}`, which has no features; `predict` uses it")).into());
+    }
     let (mut placed, mut notes, mut rank) = (Vec::new(), Vec::new(), 0);
     for (side, path, out) in sides {
         context.line.stage("placing samples");

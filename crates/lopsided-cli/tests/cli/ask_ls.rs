@@ -21,7 +21,7 @@ fn nodes_are_learned_from_their_links_and_predicted() {
     let learned = "predict m g/edges.csv --ids train.txt --labels g/labels.csv";
     refused(&scratch, learned, &["120 ids", "learned from"]);
     assert!(scratch.ok("inspect m").contains("classes 0, 1, 2, learned from 120 samples"));
-    refused(&scratch, "transform m --rows g/edges.csv --out t.npy", &["`ask-ls`", "`kernel-svd`"]);
+    refused(&scratch, "transform m --rows g/edges.csv --out t.npy", &["`ask-ls`", "`predict`"]);
 }
 
 #[test]

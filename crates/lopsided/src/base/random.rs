@@ -54,6 +54,8 @@ pub(crate) enum Purpose {
     TableRows = 62,
     /// Folds of the classification of nodes.
     NodeFolds = 63,
+    /// Parts that judge a penalty.
+    PenaltyFolds = 67,
     /// Links that are held out.
     HeldOutLinks = 64,
     /// Rows that judge a learned compatibility.

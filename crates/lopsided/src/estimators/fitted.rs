@@ -1,6 +1,6 @@
 //! What any estimator leaves behind, and what that can do.
 
-use super::{BiclusteringModel, Head, KernelPcaModel, KernelSvdModel, Model, estimators};
+use super::{BiclusteringModel, Head, KernelPcaModel, KernelSvdModel, Model, load_model};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -115,7 +115,6 @@ impl<T: Scalar> Fitted<T> {
     /// # Errors
     /// [`Error::Archive`] for a damaged file or one of something else.
     pub fn from_archive(archive: &Archive) -> Result<Self> {
-        let name: String = archive.field("estimator")?;
         if KernelPcaModel::<T>::is_in(archive) {
             return KernelPcaModel::from_archive(archive).map(Fitted::Components);
         }
@@ -125,9 +124,6 @@ impl<T: Scalar> Fitted<T> {
                 Err(svd) => Fitted::Embedding(svd),
             });
         }
-        match estimators::<T>().iter().find(|entry| entry.name == name) {
-            Some(entry) => (entry.load)(archive).map(Fitted::Predictor),
-            None => Err(archive.error(format!("is a model of `{name}`, which this command does not use"))),
-        }
+        load_model(archive).map(Fitted::Predictor)
     }
 }

@@ -21,6 +21,7 @@ mod learned_compat;
 pub mod linear;
 pub(crate) mod moments;
 mod new_values;
+mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
 mod streamed;
@@ -42,6 +43,7 @@ pub use landmarked::{
     SolutionErrors,
 };
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
+pub use prepared::{PREPARED_SETTINGS, Scale, Scaler};
 pub use scoring::{Answer, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
@@ -143,6 +145,9 @@ pub struct FitReport {
     pub condition: Option<f64>,
     /// What a user should know, in sentences.
     pub warnings: Vec<String>,
+    /// What was chosen from the data, and by what; files of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
     /// Whether every tolerance was reached.
     pub converged: bool,
 }
@@ -183,6 +188,10 @@ pub struct EstimatorEntry<T> {
     pub settings: &'static [&'static [Setting]],
     /// What its models can do, those with the right settings at least.
     pub can: Abilities,
+    /// Its kernel unless the user says otherwise.
+    pub kernel: &'static str,
+    /// Penalties to choose from where none is given: of classes, of values. None: it chooses itself, or has none.
+    pub penalties: [&'static [f64]; 2],
     /// Makes one.
     pub build: fn(Recipe) -> Box<dyn Estimator<T>>,
     /// Reads its model.
@@ -221,6 +230,9 @@ pub fn estimators<T: Scalar>() -> Vec<EstimatorEntry<T>> {
     ]
 }
 
+/// Penalties beside kernel values of about 1; of equals the first is taken.
+const KERNEL_PENALTIES: &[f64] = &[1.0, 0.1, 10.0, 100.0, 1000.0];
+
 /// What predicts, and says how sure it is.
 const PROBABLE: Abilities =
     Abilities { predict: true, probabilities: true, transform_rows: false, transform_cols: false, clusters: false };
@@ -246,8 +258,8 @@ fn validate_by_fits<T: Scalar, E: Estimator<T> + ?Sized>(
 const PENALTY: Setting = Setting::new(
     "penalty",
     "weight of the errors beside the size of the function: larger fits closer",
-    "a number above 0",
-    "1",
+    "a number above 0, or auto",
+    "auto, by held-out samples",
 );
 
 /// The model of an archive, whatever estimator of the list wrote it.
@@ -271,7 +283,7 @@ const PENALTY: Setting = Setting::new(
 pub fn load_model<T: Scalar>(archive: &Archive) -> Result<Box<dyn Model<T>>> {
     let name: String = archive.field("estimator")?;
     match estimators::<T>().iter().find(|entry| entry.name == name) {
-        Some(entry) => (entry.load)(archive),
+        Some(entry) => prepared::PreparedModel::of((entry.load)(archive)?, archive),
         None => Err(archive.error(format!("is a model of `{name}`, which does not predict"))),
     }
 }

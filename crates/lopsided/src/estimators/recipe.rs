@@ -5,6 +5,7 @@
 //! itself, which refuses what it does not know.
 
 use super::compat::{Compat, Compatibility};
+use super::prepared::{PREPARED_SETTINGS, Prepared, Scale};
 use super::{
     Approximation, Biclustering, Estimator, EstimatorEntry, FitReport, Gram, KernelPca, KernelSvd, KernelSvdModel,
     NystromFeatures, Recipe, estimators,
@@ -15,8 +16,9 @@ use crate::base::registry;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
-use crate::data::dataset::Dataset;
+use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::{Graph, GraphRule, Links};
+use crate::data::samples::SamplesRef;
 use crate::kernel::{Gamma, KernelSpec, kernels};
 use crate::solvers::svd;
 use std::collections::BTreeMap;
@@ -27,7 +29,7 @@ pub const SVD_SETTINGS: [Setting; 7] = [
         "kernel",
         "the kernel",
         "one of `lopsided list kernels`",
-        "sne; rbf for krr, kpca, bicluster, links and machines with landmarks",
+        "sne to embed and for ask-ls and kernel-svd, else rbf",
     ),
     Setting::new(
         "rank",
@@ -92,9 +94,7 @@ impl Usual {
     pub const LINKS: Usual = Usual { kernel: "rbf", gamma_factor: 3.0, rank: 64, ..Usual::EMBEDDING };
 
     /// A machine that learns a target, on the nodes of a graph or on the rows of a table.
-    pub fn learning(estimator: &str, given: &Settings, graph: bool) -> Usual {
-        let landmarks = ["landmarks", "landmark-rows", "landmark-points"].iter().any(|n| given.value(n).is_some());
-        let kernel = if estimator == "krr" || landmarks { "rbf" } else { "sne" };
+    pub fn learning(kernel: &'static str, graph: bool) -> Usual {
         let (gamma, gamma_factor) = if graph { (Gamma::Scale, GRAPH_FACTOR) } else { (Gamma::Median, 1.0) };
         Usual { kernel, gamma, gamma_factor, rank: 100, center: false }
     }
@@ -269,7 +269,7 @@ pub fn estimator<T: Scalar>(
     data: &Dataset<T>,
 ) -> Result<(Recipe, Box<dyn Estimator<T>>)> {
     let entry = entry::<T>(name)?;
-    let usual = Usual::learning(name, &given, data.frame.is_some());
+    let usual = Usual::learning(entry.kernel, data.frame.is_some());
     let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
     let table = data.frame.is_none() && data.z.is_none() && !KernelSpec::new(&kernel).is_precomputed();
     let compat = take_compat(&mut given, if table { Compat::Pca } else { Compat::None })?;
@@ -280,8 +280,34 @@ pub fn estimator<T: Scalar>(
     }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
-    let estimator = (entry.build)(recipe.clone()).with(&given)?;
-    Ok((recipe, estimator))
+    let values = matches!(data.y, Some(Target::Values(_)));
+    let prepared = Prepared {
+        scale: take_scale(&mut given, &recipe.svd.gram.kernel, &entry, data)?,
+        penalties: entry.penalties[usize::from(values)].to_vec(),
+        inner: (entry.build)(recipe.clone()),
+    };
+    Ok((recipe, prepared.with(&given)?))
+}
+
+/// Takes out how columns are scaled. What compares the rows of a table with its columns changes neither, points of the user's own
+/// stand in the units of the table, and two sample sets have columns of their own each.
+fn take_scale<T: Scalar>(
+    given: &mut Settings,
+    kernel: &KernelSpec,
+    entry: &EstimatorEntry<T>,
+    data: &Dataset<T>,
+) -> Result<Scale> {
+    let scale = given.word("scale")?.unwrap_or_default();
+    given.take("scale");
+    let table = data.frame.is_none() && data.z.is_none() && !kernel.is_precomputed() && !entry.can.transform_cols;
+    let dense = matches!(data.x.as_ref(), SamplesRef::Dense(_));
+    let points = given.value("landmark-points").is_some();
+    match scale {
+        Scale::Auto if table && dense && !points && kernel.nature().distance => Ok(Scale::Standard),
+        Scale::Auto | Scale::None => Ok(Scale::None),
+        scale if table && !points => Ok(scale),
+        scale => Err(Error::param("scale", scale, "none unless the rows of a table are compared with each other")),
+    }
 }
 
 fn check_compat(compat: &Compatibility, table: bool) -> Result<()> {
@@ -403,6 +429,7 @@ pub fn of_archive(archive: &Archive) -> Result<Settings> {
         COMPAT_SETTINGS.to_vec(),
         super::APPROXIMATION_SETTINGS.to_vec(),
         BICLUSTER_SETTINGS.to_vec(),
+        PREPARED_SETTINGS.to_vec(),
         own,
     ];
     let known = groups.concat();

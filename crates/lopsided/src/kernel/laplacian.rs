@@ -44,7 +44,7 @@ impl<T: Scalar> Kernel<T> for Laplacian {
 }
 
 pub(super) const NATURE: Nature =
-    Nature { symmetric: true, bandwidth: Some(Meeting::L1), precomputed: false, graph: None };
+    Nature { symmetric: true, bandwidth: Some(Meeting::L1), distance: true, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {

@@ -247,6 +247,8 @@ pub struct Nature {
     pub symmetric: bool,
     /// The distance that `gamma` multiplies, where gamma has no fixed default and is found from the data.
     pub bandwidth: Option<Meeting>,
+    /// A function of the distance of two samples, to which every coordinate adds its share.
+    pub distance: bool,
     /// The input is the matrix of values itself.
     pub precomputed: bool,
     /// How a graph becomes a matrix for a kernel of its nodes, unless the user says otherwise.
@@ -264,7 +266,7 @@ fn listed<T: Scalar>() -> Vec<Listed<T>> {
         (rbf::entry(), rbf::NATURE),
         (laplacian::entry(), laplacian::NATURE),
         (sne::entry(), sne::NATURE),
-        (t::entry(), Nature::default()),
+        (t::entry(), Nature { distance: true, ..Nature::default() }),
         (kl::entry(), Nature::default()),
         (precomputed::entry(), precomputed::NATURE),
     ];

@@ -86,7 +86,8 @@ impl<T: Scalar> Kernel<T> for Polynomial {
     }
 }
 
-pub(super) const NATURE: Nature = Nature { symmetric: true, bandwidth: None, precomputed: false, graph: None };
+pub(super) const NATURE: Nature =
+    Nature { symmetric: true, bandwidth: None, distance: false, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {

@@ -63,7 +63,7 @@ pub(super) fn exponential_block<T: Scalar>(
 }
 
 pub(super) const NATURE: Nature =
-    Nature { symmetric: true, bandwidth: Some(Meeting::Dot), precomputed: false, graph: None };
+    Nature { symmetric: true, bandwidth: Some(Meeting::Dot), distance: true, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {

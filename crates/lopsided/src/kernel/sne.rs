@@ -63,7 +63,7 @@ impl<T: Scalar> Kernel<T> for Sne {
 }
 
 pub(super) const NATURE: Nature =
-    Nature { symmetric: false, bandwidth: Some(Meeting::Dot), precomputed: false, graph: None };
+    Nature { symmetric: false, bandwidth: Some(Meeting::Dot), distance: true, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {

@@ -169,7 +169,9 @@ proptest! {
         prop_assume!(exact < 1e4);
         for route in ROUTES {
             let found = of(route);
-            prop_assert!(found <= exact * 1.01 && found > exact * 0.1, "{route:?} {found}, exact {exact}");
+            // The steps of MINRES see the condition number from below.
+            let least = if route == Route::Minres { 1.0 } else { exact * 0.1 };
+            prop_assert!(found <= exact * 1.01 && found >= least, "{route:?} {found}, exact {exact}");
         }
     }
 

@@ -41,7 +41,7 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
         "krr" if args.landmarks.stream => return streamed::fit::<T>(&given, args, context),
         _ => landmarks::refuse(args)?,
     }
-    let usual = Usual::learning(&args.estimator, &given, false);
+    let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, false);
     estimator::checked::<T>(&given, &usual, landmarks::of(args))?;
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");

@@ -22,7 +22,7 @@ pub(super) fn fit<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context
     args.model.as_deref().map_or(Ok(()), output::check)?;
     let solver = given.value("solver").map_or_else(|| "auto".into(), ToString::to_string);
     let direct = direct(&solver)?;
-    let gram = recipe::take_gram(&mut given.clone(), &Usual::learning("krr", given, false))?;
+    let gram = recipe::take_gram(&mut given.clone(), &Usual::learning("rbf", false))?;
     let Gram { kernel, gamma, gamma_factor, .. } = gram;
     let mut machine = StreamedRidge { kernel, gamma, gamma_factor, direct, ..StreamedRidge::new("rbf") };
     machine.penalty = given.positive("penalty", Some(machine.penalty))?;

@@ -30,6 +30,9 @@ pub(super) struct Summary {
     condition: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) errors: Option<MachineErrors>,
+    /// What was chosen from the data, and by what.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen: Option<String>,
     converged: bool,
     warnings: Vec<String>,
     precision: &'static str,
@@ -46,7 +49,7 @@ impl Summary {
         cv: Option<Tuning>,
         mut warnings: Vec<String>,
     ) -> Self {
-        let FitReport { params, n_train, condition, warnings: own, converged } = model.report().clone();
+        let FitReport { params, n_train, condition, warnings: own, chosen, converged } = model.report().clone();
         warnings.extend(own);
         Summary {
             estimator: args.estimator.clone(),
@@ -59,6 +62,7 @@ impl Summary {
             cv,
             condition,
             errors: None,
+            chosen,
             converged,
             warnings,
             precision: T::NAME,
@@ -99,6 +103,7 @@ impl Summary {
             ("learned", format!("{what} from {} samples", self.n_train)),
             ("settings", params.join(", ")),
         ];
+        lines.extend(self.chosen.as_ref().map(|chosen| ("chosen", chosen.clone())));
         if let Some(cv) = &self.cv {
             let score = format!("{} {:.4} ± {:.4}", cv.measure, cv.best.score.mean, cv.best.score.deviation);
             lines.push(("cross-validation", format!("{score} with {}", settings(&cv.best.params))));

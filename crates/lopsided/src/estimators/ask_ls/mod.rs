@@ -40,7 +40,7 @@ pub use penalty::Penalty;
 pub(super) use stack::Merger;
 
 use super::scoring::{Answer, Known, deal};
-use super::{Estimator, EstimatorEntry, FitReport, Model, PROBABLE, Point, Recipe};
+use super::{Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PROBABLE, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
@@ -62,23 +62,19 @@ use std::str::FromStr;
 /// Settings that a grid may vary.
 const SETTINGS: [&[Setting]; 2] = [&[CHOSEN_PENALTY, symmetrize("none")], &COUPLED];
 /// The same of the LS-SVM.
-const SYMMETRIC_SETTINGS: [&[Setting]; 2] = [&[FIXED_PENALTY, symmetrize("average")], &COUPLED];
-const CHOSEN_PENALTY: Setting = penalty_setting("auto, by held-out samples");
-const FIXED_PENALTY: Setting = penalty_setting("1");
+const SYMMETRIC_SETTINGS: [&[Setting]; 2] = [&[CHOSEN_PENALTY, symmetrize("average")], &COUPLED];
+const CHOSEN_PENALTY: Setting = Setting::new(
+    "penalty",
+    "weight of the errors beside the size of the functions: larger fits closer",
+    "auto or a number above 0",
+    "auto, by held-out samples",
+);
 const COUPLED: [Setting; 4] = [
     Setting::new("merge", "how the two functions become one", "stack, average, source or target", "stack"),
     Setting::new("on-singular", "what is done with a singular system", "tikhonov, min-norm or error", "tikhonov"),
     Setting::new("tikhonov", "λ of Tikhonov's method", "a number above 0", "1"),
     Setting::new("route", "how the system is solved", "auto, svd, dense, krylov, minres or lsmr", "auto"),
 ];
-
-/// The setting of γ, whose default differs between AsK-LS and the LS-SVM: the system of AsK-LS becomes
-/// indefinite as γ grows, so that it has to look for a good one, while that of a positive symmetric kernel
-/// never does.
-const fn penalty_setting(default: &'static str) -> Setting {
-    let about = "weight of the errors beside the size of the functions: larger fits closer";
-    Setting::new("penalty", about, "auto or a number above 0", default)
-}
 
 /// The setting of the symmetrisation, off for AsK-LS and (K + Kᵀ)/2 for the LS-SVM.
 const fn symmetrize(default: &'static str) -> Setting {
@@ -496,7 +492,7 @@ impl AskLs {
         let (condition, converged) = (Some(solved.condition).filter(|c| c.is_finite()), solved.converged());
         let mut warnings = solved.warnings;
         warnings.extend(chosen.warning(self.symmetrize.is_some()));
-        FitReport { params, n_train, condition, warnings, converged }
+        FitReport { params, n_train, condition, warnings, chosen: None, converged }
     }
 
     /// The same with some settings changed.
@@ -602,6 +598,8 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
         settings: &SETTINGS,
         can: PROBABLE,
+        kernel: "sne",
+        penalties: [&[], &[]],
         build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(AskLsModel::<T>::from_archive(archive)?)),
     }
@@ -614,6 +612,8 @@ pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
         settings: &SYMMETRIC_SETTINGS,
         can: PROBABLE,
+        kernel: "rbf",
+        penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| {
             Box::new(AskLs { route: recipe.route(), ..AskLs::symmetric(recipe.gram(), Symmetrize::Average) })
         },

@@ -222,6 +222,8 @@ impl<'a> Search<'a> {
         let nodes = self.task.nodes(&self.rows);
         let sigma = with_matrix(self.machine, &self.task, &nodes, |k| linsys::largest_singular_value(k, &self.run))?;
         let one = |fold: &Vec<usize>| self.held(fold, sigma);
+        // Beside a tiny σ₁ the paper's penalty would leave nothing but biases, which differ from part to part.
+        let vanishes = |c: &Candidate| matches!(c, Candidate::Plain(penalty) if penalty * sigma < DEFINITE[0]);
         let parts: Vec<Result<Vec<Option<Scores>>>> = if self.task.is_light() {
             self.folds.par_iter().map(one).collect()
         } else {
@@ -239,7 +241,8 @@ impl<'a> Search<'a> {
             };
             Some(merger.loss(&held, y.as_ref(), self.task.answer)).filter(|loss| loss.is_finite())
         };
-        Ok(self.candidates.iter().enumerate().filter_map(|(at, c)| loss(at).map(|loss| (*c, loss))).collect())
+        let kept = self.candidates.iter().enumerate().filter(|(_, c)| !vanishes(c));
+        Ok(kept.filter_map(|(at, c)| loss(at).map(|loss| (*c, loss))).collect())
     }
 
     /// Scores of one fold by what the others say, for every candidate; `None` for one whose system is singular or not solved.

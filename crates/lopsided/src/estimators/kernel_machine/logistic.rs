@@ -2,8 +2,8 @@
 
 use super::{
     APPROXIMATION_SETTINGS, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, Gram,
-    KernelMachineModel, Learned, Model, Output, PENALTY, PROBABLE, Plan, Point, Recipe, Result, Run, SYMMETRIZE,
-    Scalar, Setting, Settings, Space, Symmetrize, Task, gram, validate,
+    KERNEL_PENALTIES, KernelMachineModel, Learned, Model, Output, PENALTY, PROBABLE, Plan, Point, Recipe, Result, Run,
+    SYMMETRIZE, Scalar, Setting, Settings, Space, Symmetrize, Task, gram, validate,
 };
 use crate::base::setters;
 use crate::operator::{DenseOperator, Operator, materialize};
@@ -184,6 +184,8 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "kernel logistic regression with a symmetric or symmetrised kernel, exact or by landmarks (--approach lla, gsa): probabilities of the classes",
         settings: &SETTINGS,
         can: PROBABLE,
+        kernel: "rbf",
+        penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| Box::new(KernelLogistic { tol: recipe.tol(), ..KernelLogistic::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }

@@ -46,7 +46,7 @@ pub(super) use svm::{entry as svm_entry, nu_entry};
 use super::ask_ls::{AskLsModel, Functions, Merge, Merger, Symmetrize, Symmetrized, check_square, training, unfolded};
 use super::landmarked::{APPROXIMATION_SETTINGS, Approach, Approximation};
 use super::scoring::{Answer, Known, no_target};
-use super::{Estimator, EstimatorEntry, FitReport, Model, PENALTY, PROBABLE, Point, Recipe, gram};
+use super::{Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PENALTY, PROBABLE, Point, Recipe, gram};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -269,7 +269,7 @@ impl Frame<'_> {
         }
         params.extend(learned.params.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
         let (warnings, converged) = (learned.warnings.clone(), learned.converged);
-        FitReport { params, n_train, condition: None, warnings, converged }
+        FitReport { params, n_train, condition: None, warnings, chosen: None, converged }
     }
 }
 

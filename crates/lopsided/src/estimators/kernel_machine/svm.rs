@@ -2,8 +2,8 @@
 
 use super::{
     APPROXIMATION_SETTINGS, Approach, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Error, Estimator,
-    EstimatorEntry, Frame, Gram, KernelMachineModel, Labelled, Model, PENALTY, PROBABLE, Plan, Point, Recipe, Result,
-    Run, SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, gram, validate,
+    EstimatorEntry, Frame, Gram, KERNEL_PENALTIES, KernelMachineModel, Labelled, Model, PENALTY, PROBABLE, Plan, Point,
+    Recipe, Result, Run, SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, gram, validate,
 };
 use crate::base::setters;
 use crate::base::settings::Value;
@@ -268,6 +268,8 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)",
         settings: &SETTINGS,
         can: PROBABLE,
+        kernel: "rbf",
+        penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }),
         load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
     }
@@ -280,6 +282,8 @@ pub(in crate::estimators) fn nu_entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors",
         settings: &NU_SETTINGS,
         can: PROBABLE,
+        kernel: "rbf",
+        penalties: [&[], &[]],
         build: |recipe: Recipe| {
             Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }.with_kind(SvmKind::Nu(NU)))
         },

@@ -17,7 +17,9 @@ use crate::estimators::landmarked::{
     APPROXIMATION_SETTINGS, Approach, Approximation, Comparison, GramErrors, MachineErrors, Problem, SolutionErrors,
 };
 use crate::estimators::scoring::Known;
-use crate::estimators::{Abilities, Estimator, EstimatorEntry, FitReport, Model, PENALTY, Point, Recipe};
+use crate::estimators::{
+    Abilities, Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PENALTY, Point, Recipe,
+};
 use crate::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use faer::{Mat, MatRef};
 
@@ -282,7 +284,7 @@ impl KernelRidge {
         let (left, converged) = (learned.verdict.left(), learned.verdict.converged());
         let text = || format!("the equations are solved to {left:.1e} only; take a smaller penalty");
         let warnings = (!converged).then(text).into_iter().collect();
-        FitReport { params, n_train, condition: None, warnings, converged }
+        FitReport { params, n_train, condition: None, warnings, chosen: None, converged }
     }
 
     /// The same with some settings changed.
@@ -327,6 +329,8 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "kernel ridge regression with a symmetric kernel, exact or by landmarks (--approach lla, gsa, ncr)",
         settings: &SETTINGS,
         can: Abilities { predict: true, ..Abilities::default() },
+        kernel: "rbf",
+        penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| Box::new(KernelRidge::new(recipe.gram())),
         load: |archive| Ok(Box::new(KernelRidgeModel::<T>::from_archive(archive)?)),
     }

@@ -43,8 +43,8 @@ const SETTINGS: [Setting; 3] = [
     Setting::new(
         "penalty",
         "weight of the errors beside the size of the function: larger fits closer",
-        "a number above 0",
-        "1 for classes, 1e4 for values",
+        "a number above 0, or auto",
+        "auto, by held-out samples",
     ),
 ];
 /// Penalty for classes unless one is given, as in \[KSVD\] §4.1.
@@ -144,6 +144,7 @@ impl SvdPredictor {
             n_train: rows.len(),
             condition: machine.condition(features.as_ref()),
             warnings: svd.report().notes.clone(),
+            chosen: None,
             converged: svd.report().converged(),
         };
         Ok(SvdPredictorModel { svd, head: Head { linear, answer: known.answer, report } })
@@ -224,6 +225,8 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns; to predict, a linear LS-SVM or ridge regression on them",
         settings: &[&SETTINGS],
         can: Abilities { predict: true, transform_rows: true, transform_cols: true, ..Abilities::default() },
+        kernel: "sne",
+        penalties: [&[1.0, 10.0, 100.0, 1e3, 1e4, 1e5], &[1e4, 1.0, 100.0, 1e6]],
         build: |recipe: Recipe| Box::new(SvdPredictor { svd: recipe.svd, compat: recipe.compat, penalty: None }),
         load: |archive| Ok(Box::new(SvdPredictorModel::<T>::from_archive(archive)?)),
     }

@@ -1,0 +1,239 @@
+"""The first answer: every estimator and task with no options, beside itself tuned and beside what a scikit-learn user types.
+
+    LOPSIDED_DATA=../shared/data python3 benchsuite/defaults.py --program target/release/lopsided
+
+Rows of tables, and nodes with a class, are split 80 : 20 by one seed, stratified where there are classes; `tuned` is the same
+program with `--cv 3`, which sees the training part only. Peers: StandardScaler + SVC or logistic regression on tables,
+StandardScaler + Ridge for values, TruncatedSVD of the links + SVC on graphs, k-means on tf-idf for documents.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import normalized_mutual_info_score, r2_score, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+CLASSIFIERS = ["ask-ls", "ls-svm", "svm", "logistic", "kernel-svd"]
+REGRESSORS = ["krr", "ask-ls", "kernel-svd"]
+
+
+class Program:
+    def __init__(self, path, limit):
+        self.path, self.limit = path, limit
+
+    def json(self, *words):
+        """What the program prints, and its seconds; None where it fails or takes too long."""
+        start = time.perf_counter()
+        try:
+            done = subprocess.run([self.path, *map(str, words), "--json", "--quiet"], capture_output=True, timeout=self.limit)
+        except subprocess.TimeoutExpired:
+            return None, self.limit
+        seconds = time.perf_counter() - start
+        if done.returncode > 1:
+            print("   ", " ".join(map(str, words)), done.stderr.decode().strip()[:200], flush=True)
+            return None, seconds
+        return json.loads(done.stdout), seconds
+
+
+def graph_of(folder):
+    edges = np.loadtxt(folder / "edges.csv", delimiter=",", skiprows=1, dtype=int, usecols=(0, 1))
+    with open(folder / "labels.csv", newline="") as file:
+        labels = dict(list(csv.reader(file))[1:])
+    n = max(edges.max() + 1, max(map(int, labels)) + 1)
+    links = sp.csr_matrix((np.ones(len(edges)), edges.T), shape=(n, n))
+    return links, np.array(list(map(int, labels))), np.array(list(labels.values()))
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def nodes(folder, program, work, seed):
+    """Accuracy on test nodes, by estimator: default, tuned."""
+    links, ids, y = graph_of(folder)
+    train, test = train_test_split(np.arange(len(ids)), test_size=0.2, random_state=seed, stratify=y)
+    learn = write(work / "learn.csv", ["node", "label"], zip(ids[train], y[train]))
+    truth = write(work / "truth.csv", ["node", "label"], zip(ids[test], y[test]))
+    (work / "test.txt").write_text("\n".join(map(str, ids[test])))
+
+    def score(name, *options):
+        fit, seconds = program.json("fit", name, folder / "edges.csv", "--labels", learn, "--model", work / "m", *options)
+        if fit is None:
+            return None, seconds
+        found, _ = program.json("predict", work / "m", folder / "edges.csv", "--ids", work / "test.txt", "--labels", truth)
+        return found and found.get("accuracy", found.get("micro_f1")), seconds
+
+    both = sp.hstack([links, links.T]).tocsr()
+    features = TruncatedSVD(100, random_state=0).fit_transform(both)
+    peer = SVC().fit(features[ids[train]], y[train]).score(features[ids[test]], y[test])
+    majority = max(np.mean(y[test] == c) for c in set(y))
+    return score, CLASSIFIERS, {"majority": majority, "TruncatedSVD + SVC": peer}
+
+
+def table(folder, program, work, seed, most):
+    with open(folder / "data.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    header, rows = rows[0], [row for row in rows[1:] if all(word.strip().lower() not in ("", "nan", "?") for word in row)]
+    rows = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))[:most]]
+    x, y = np.array([r[:-1] for r in rows], dtype=float), np.array([r[-1] for r in rows])
+    values = len(set(y)) > 20
+    train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed, stratify=None if values else y)
+    learn, new = (write(work / f"{n}.csv", header, [rows[i] for i in part]) for n, part in (("learn", train), ("test", test)))
+
+    def score(name, *options):
+        fit, seconds = program.json("fit", name, learn, "--model", work / "m", *options)
+        found, _ = program.json("predict", work / "m", new) if fit else (None, 0)
+        if found is None:
+            return None, seconds
+        if not values:
+            return found.get("accuracy", found.get("micro_f1")), seconds
+        return 1 - found["rmse"] ** 2 / np.var(y[test].astype(float)), seconds
+
+    scaled = lambda machine: make_pipeline(StandardScaler(), machine).fit(x[train], z[train])
+    if values:
+        z = y.astype(float)
+        return score, REGRESSORS, {"majority": 0.0, "Ridge": r2_score(z[test], scaled(RidgeCV(np.logspace(-3, 3, 7))).predict(x[test]))}
+    z = y
+    peers = {"SVC": SVC(), "LogisticRegression": LogisticRegression(max_iter=2000)}
+    found = {name: scaled(machine).score(x[test], z[test]) for name, machine in peers.items()}
+    return score, CLASSIFIERS, {"majority": max(np.mean(y[test] == c) for c in set(y)), **found}
+
+
+def embedding(folder, program, work, seed):
+    """Accuracy of logistic regression on both sides of a default embedding, beside TruncatedSVD of the same rank."""
+    links, ids, y = graph_of(folder)
+    found, seconds = program.json("embed", folder / "edges.csv", "--rows-out", work / "u.npy", "--cols-out", work / "v.npy")
+    if found is None:
+        return None
+    with open(folder / "edges.csv", newline="") as file:
+        seen = list(dict.fromkeys(word for row in list(csv.reader(file))[1:] for word in row[:2]))
+    numbers = sorted(map(int, seen))
+    u, v = np.load(work / "u.npy"), np.load(work / "v.npy")
+    order = numbers if len(u) == len(numbers) else range(len(u))
+    place = {node: at for at, node in enumerate(order)}
+    kept = np.array([i in place for i in ids])
+    at, y = np.array([place[i] for i in ids[kept]]), y[kept]
+    rank = found["rank"]
+    peer = TruncatedSVD(2 * rank, random_state=0).fit_transform(sp.hstack([links, links.T]).tocsr())[ids[kept]]
+    train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed, stratify=y)
+
+    def accuracy(features):
+        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)).fit(features[train], y[train]).score(features[test], y[test])
+
+    return accuracy(np.hstack([u, v])[at]), accuracy(peer), rank, seconds
+
+
+def links(folder, program, seed):
+    found, seconds = program.json("links", folder / "edges.csv", "--trials", 1, "--seed", seed)
+    graph, _, _ = graph_of(folder)
+    rng = np.random.default_rng(seed)
+    pairs = np.array(graph.nonzero()).T
+    held = rng.permutation(len(pairs))[: len(pairs) // 10]
+    kept = graph.copy()
+    kept[tuple(pairs[held].T)] = 0
+    kept.eliminate_zeros()
+    svd = TruncatedSVD(64, random_state=0)
+    u, v = svd.fit_transform(kept), svd.components_.T
+    none = rng.integers(graph.shape[0], size=(len(held), 2))
+    none = none[np.asarray(graph[none[:, 0], none[:, 1]]).ravel() == 0]
+    both = np.vstack([pairs[held], none])
+    truth = np.r_[np.ones(len(held)), np.zeros(len(none))]
+    return found and found["auroc"]["mean"], roc_auc_score(truth, (u[both[:, 0]] * v[both[:, 1]]).sum(1)), seconds
+
+
+def biclusters(folder, program):
+    matrix = next(folder.glob("features.mtx*"))
+    with (gzip.open if matrix.suffix == ".gz" else open)(matrix) as file:
+        a = scipy.io.mmread(file).tocsr()
+    with open(folder / "labels.csv", newline="") as file:
+        y = np.array([row[1] for row in list(csv.reader(file))[1:]])
+    k = len(set(y))
+    ours = []
+    for seed in range(3):
+        found, seconds = program.json("bicluster", matrix, "--row-clusters", k, "--labels", folder / "labels.csv", "--seed", seed)
+        ours.append(found["nmi"] if found else np.nan)
+    tfidf = TfidfTransformer().fit_transform(a)
+    peer = [normalized_mutual_info_score(y, MiniBatchKMeans(k, random_state=s, n_init=3).fit_predict(tfidf)) for s in range(3)]
+    return ours, peer, seconds
+
+
+def pairs(program, work):
+    """R² of the second half of a stream of exactly bilinear labels, predicted before they are learned."""
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((6, 5))
+    x, z = rng.standard_normal((2000, 6)), rng.standard_normal((2000, 5))
+    y = np.einsum("ij,jk,ik->i", x, w, z)
+    header = [f"x{j}" for j in range(6)] + [f"z{j}" for j in range(5)] + ["y"]
+    stream = write(work / "pairs.csv", header, np.c_[x, z, y].tolist())
+    found, seconds = program.json("online", "gd-trace", stream, "--left", 6, "--out", work / "p.csv")
+    if found is None:
+        return None
+    with open(work / "p.csv", newline="") as file:
+        predicted = np.array([float(row["prediction"]) for row in csv.DictReader(file)])
+    return r2_score(y[1000:], predicted[1000:])
+
+
+def shown(value):
+    return "-" if value is None else f"{value:.3f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--program", default="target/release/lopsided")
+    parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--tasks", nargs="*", default=["nodes", "tables", "embedding", "links", "biclusters", "pairs"])
+    parser.add_argument("--most", type=int, default=1500, help="rows of a table that are used")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--limit", type=float, default=120, help="seconds for one command")
+    parser.add_argument("--no-tuned", action="store_true")
+    args = parser.parse_args()
+    program = Program(os.path.abspath(args.program), args.limit)
+    folders = [f for f in sorted(Path(os.environ["LOPSIDED_DATA"]).iterdir()) if f.is_dir() and (not args.sets or f.name in args.sets)]
+    with tempfile.TemporaryDirectory() as work:
+        work = Path(work)
+        print("| set | estimator | default | seconds | tuned | seconds | majority | peers |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for folder in folders:
+            kind = "nodes" if (folder / "edges.csv").exists() else "tables" if (folder / "data.csv").exists() else ""
+            if not kind or kind not in args.tasks:
+                continue
+            task = nodes(folder, program, work, args.seed) if kind == "nodes" else table(folder, program, work, args.seed, args.most)
+            score, names, peers = task
+            others = ", ".join(f"{name} {value:.3f}" for name, value in peers.items() if name != "majority")
+            for name in names:
+                (plain, seconds), (tuned, longer) = score(name), (None, 0) if args.no_tuned else score(name, "--cv", 3)
+                print(f"| {folder.name} | {name} | {shown(plain)} | {seconds:.1f} | {shown(tuned)} | {longer:.1f} | {peers['majority']:.3f} | {others} |", flush=True)
+        for folder in folders:
+            if (folder / "edges.csv").exists() and "embedding" in args.tasks:
+                found = embedding(folder, program, work, args.seed)
+                print(f"| {folder.name} | embed | " + (f"{found[0]:.3f} | {found[3]:.1f} | TruncatedSVD {found[1]:.3f}, rank {found[2]} |" if found else "- |"), flush=True)
+            if (folder / "edges.csv").exists() and "links" in args.tasks:
+                ours, peer, seconds = links(folder, program, args.seed)
+                print(f"| {folder.name} | links | {shown(ours)} | {seconds:.1f} | TruncatedSVD {peer:.3f} |", flush=True)
+            if list(folder.glob("features.mtx*")) and "biclusters" in args.tasks:
+                ours, peer, seconds = biclusters(folder, program)
+                print(f"| {folder.name} | bicluster | {np.mean(ours):.3f} ± {np.std(ours):.3f} | {seconds:.1f} | k-means on tf-idf {np.mean(peer):.3f} ± {np.std(peer):.3f} |", flush=True)
+        if "pairs" in args.tasks:
+            print(f"| bilinear pairs | online gd-trace | {shown(pairs(program, work))} |")
+
+
+if __name__ == "__main__":
+    main()
