@@ -20,12 +20,12 @@ class GraphEmbedding(Transformer):
     ----------
     rank : int, default=None
         Number of components; 16, or fewer for fewer nodes.
-    kernel : str, default="sne"
+    kernel : str, default="rbf"
         A name of `lopsided.kernels()`.
     gamma : float, {"scale", "median", "ksvd"}, default=None
         Coefficient of the distance; "scale".
     gamma_factor : float, default=None
-        Multiplies the bandwidth: gamma is divided by its square.
+        Multiplies the bandwidth: gamma is divided by its square; 3 unless a gamma is given.
     degree, coef0, epsilon : float, default=None
         Degree and constant of the kernel "poly", what the kernel "kl" adds to every bin.
     kernel_params : dict, default=None
@@ -34,8 +34,9 @@ class GraphEmbedding(Transformer):
         Links that make up a node's row.
     self_loops : bool, default=None
         Link every node to itself; yes, except for the kernel "katz".
-    normalize : {"row", "none"}, default=None
-        Divide each row by its sum; "row", except for the kernel "katz".
+    normalize : {"row", "unit", "none"}, default=None
+        Divide each row by its sum, and with "unit" bring rows and columns to unit length; "unit" for kernels of distances, "row"
+        for the others, "none" for the kernel "katz".
     max_degree : int, default=None
         Keep at most so many links in and out of any node.
     center : bool, default=False
@@ -88,7 +89,7 @@ class GraphEmbedding(Transformer):
     _core_settings = (*KERNEL, *SOLVER, *GRAPH)
 
     def __init__(
-        self, rank=None, *, kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
+        self, rank=None, *, kernel="rbf", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
         kernel_params=None, links="in", self_loops=None, normalize=None, max_degree=None, center=False,
         scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None, single=False,
         random_state=None, verbose=0,

@@ -2,7 +2,7 @@
 
 use crate::convert;
 use lopsided::base::settings::Settings;
-use lopsided::estimators::recipe;
+use lopsided::estimators::recipe::{self, Usual};
 use lopsided::{Compat, Compatibility, Dataset, Graph, Result, Run, Samples, Scalar, Target};
 use numpy::{Element, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -62,21 +62,27 @@ impl<T: Scalar + Element> Parts<T> {
     }
 
     /// The nodes of a graph, rows against columns of a matrix, or samples as they are.
-    pub(crate) fn compared(self, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
+    pub(crate) fn compared(self, settings: &mut Settings, usual: &Usual, run: &Run) -> Result<Dataset<T>> {
         // Samples are compared with each other, unless something is said about the columns of their matrix.
         let of_matrix = settings.value("compat").is_some();
         let compat = recipe::take_compat(settings, Compat::None)?;
-        self.built(Some(&compat).filter(|_| of_matrix), settings, run)
+        self.built(Some(&compat).filter(|_| of_matrix), settings, usual, run)
     }
 
     /// The same, but rows of a matrix are left to the estimator.
-    pub(crate) fn dataset(self, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
-        self.built(None, settings, run)
+    pub(crate) fn dataset(self, settings: &mut Settings, usual: &Usual, run: &Run) -> Result<Dataset<T>> {
+        self.built(None, settings, usual, run)
     }
 
-    fn built(mut self, compat: Option<&Compatibility>, settings: &mut Settings, run: &Run) -> Result<Dataset<T>> {
+    fn built(
+        mut self,
+        compat: Option<&Compatibility>,
+        settings: &mut Settings,
+        usual: &Usual,
+        run: &Run,
+    ) -> Result<Dataset<T>> {
         let base = match (self.graph()?, self.x.take()) {
-            (Some(graph), _) => recipe::take_nodes(settings, &graph, run)?,
+            (Some(graph), _) => recipe::take_nodes(settings, &graph, usual, run)?,
             (None, Some(x)) => self.samples(x, compat, run)?,
             (None, None) => Dataset::new(Samples::Dense(lopsided::Mat::zeros(0, 0))),
         };

@@ -21,6 +21,7 @@ pub(crate) fn fit<T: Scalar + Element>(
     if member.can.predict && given.value("scale").is_none() {
         given = given.with("scale", "none");
     }
-    let data = if embeds { parts.compared(&mut given, run)? } else { parts.dataset(&mut given, run)? };
+    let usual = &member.nodes;
+    let data = if embeds { parts.compared(&mut given, usual, run)? } else { parts.dataset(&mut given, usual, run)? };
     member.build(given, &data)?.fit(data, run)
 }

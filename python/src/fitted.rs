@@ -5,6 +5,7 @@ use crate::nodes;
 use lopsided::base::settings::Settings;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::Fitted;
+use lopsided::estimators::recipe::Usual;
 use lopsided::{BiclusteringModel, Dataset, Error, KernelSvdModel, Mat, Result, Run, Scalar, Side};
 use numpy::Element;
 use serde_json::{Value, json};
@@ -84,7 +85,7 @@ fn samples<T: Scalar + Element>(
     columns: bool,
     run: &Run,
 ) -> Result<Dataset<T>> {
-    let Some(frame) = fitted.frame() else { return parts.dataset(&mut Settings::default(), run) };
+    let Some(frame) = fitted.frame() else { return parts.dataset(&mut Settings::default(), &Usual::EMBEDDING, run) };
     let (graph, ids) = (parts.graph()?, parts.row_ids.take().unwrap_or_default());
     let nodes = nodes::of(frame, graph.as_ref(), ids)?;
     Ok(match nodes.z {

@@ -25,8 +25,8 @@ pub(crate) type Labels = [(String, String)];
 /// What `embed` works on.
 pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run) -> Result<Loaded<T>> {
     let compat = recipe::take_compat(given, Compat::None)?;
-    let kernel = estimator::kernel(given, &Usual::EMBEDDING);
-    let rule = recipe::take_graph_rule(given, &kernel)?;
+    let kernel = estimator::kernel(given, &Usual::NODES);
+    let rule = recipe::take_graph_rule(given, &kernel, Usual::NODES.unit)?;
     if args.cols.is_some() {
         refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;
     }

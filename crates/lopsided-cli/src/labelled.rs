@@ -52,7 +52,7 @@ pub(crate) fn load<T: Scalar>(args: &FitArgs, given: &mut Settings, run: &Run) -
 
 fn samples<T: Scalar>(args: &FitArgs, given: &mut Settings, options: &ReadOptions, run: &Run) -> Result<Labelled<T>> {
     let kernel = estimator::kernel(given, &Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, true));
-    let rule = recipe::take_graph_rule(given, &kernel)?;
+    let rule = recipe::take_graph_rule(given, &kernel, false)?;
     let table = match (read::<T>(&args.input, options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {

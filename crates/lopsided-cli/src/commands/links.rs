@@ -53,7 +53,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     let machine = estimator::checked::<f64>(&given, &Usual::LINKS, false)?;
     check(args, &given)?;
     let kernel = machine.gram.kernel.clone();
-    let rule = recipe::take_graph_rule(&mut given.clone(), &kernel)?;
+    let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, Usual::LINKS.unit)?;
     context.line.stage("reading");
     let options = input::options(&args.read);
     let nodes = input::node_ids(&args.graph, None)?;
@@ -113,12 +113,12 @@ fn both(
     rule: (GraphRule, Option<usize>),
     context: &Context,
 ) -> Result<(Features<f64>, Features<f64>)> {
-    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), rule, context.run.seed)?;
+    let plain = (GraphRule { unit: false, ..rule.0 }, rule.1);
+    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), plain, context.run.seed)?;
     let solver = SolverSpec { name: machine.solver.clone(), params: machine.solver_params.clone() };
     let linear = LinearSvd { rank: machine.rank, solver }.fit(&data, &context.run)?;
     // The length of a column grows with the links that leave a node; a kernel of distances would push those links down.
-    let compares = !machine.gram.kernel.of_graph() && !machine.gram.kernel.is_precomputed();
-    let data = if compares { unit_sides(data) } else { data };
+    let data = if rule.0.unit { unit_sides(data) } else { data };
     let kernel = machine.fit(Dataset { y: None, ..data }, &context.run)?;
     Ok((linear, kernel.into()))
 }

@@ -199,9 +199,10 @@ impl<T: Scalar> Dataset<T> {
     pub fn from_graph(graph: &Graph, rule: &GraphRule) -> Result<Self> {
         let (p, sums) = graph.matrix(rule)?;
         let ids = graph.ids().to_vec();
-        let z = Samples::Sparse(p.transpose());
+        let sides = (Samples::Sparse(p.transpose()), Samples::Sparse(p));
+        let (z, x) = if rule.unit { (unit_rows(sides.0), unit_rows(sides.1)) } else { sides };
         Ok(Dataset {
-            x: Samples::Sparse(p),
+            x,
             z: Some(z),
             y: None,
             weights: None,

@@ -34,7 +34,7 @@ pub enum Links {
 /// use lopsided::{Graph, GraphRule, Links};
 ///
 /// let graph = Graph::new(["a", "b"].map(String::from).to_vec(), &[(0, 1, 3.0)])?;
-/// let plain = GraphRule { links: Links::Out, self_loops: false, normalize: false };
+/// let plain = GraphRule { links: Links::Out, self_loops: false, normalize: false, unit: false };
 /// let (a, sums) = graph.matrix::<f64>(&plain)?;
 /// assert_eq!((a.to_dense(), sums), (faer::mat![[0.0, 3.0], [0.0, 0.0]], vec![3.0, 0.0]));
 /// # Ok::<(), lopsided::Error>(())
@@ -47,11 +47,15 @@ pub struct GraphRule {
     pub self_loops: bool,
     /// Divides every row by its sum.
     pub normalize: bool,
+    /// Brings every row sample and every column sample to unit length, so that nodes with many links and nodes with few are
+    /// compared by where their links lead and not by how many there are.
+    #[serde(default)]
+    pub unit: bool,
 }
 
 impl Default for GraphRule {
     fn default() -> Self {
-        GraphRule { links: Links::In, self_loops: true, normalize: true }
+        GraphRule { links: Links::In, self_loops: true, normalize: true, unit: false }
     }
 }
 
@@ -279,6 +283,10 @@ impl GraphFrame {
             let self_loop = scale(id, &mut entries)?;
             if let (true, Some(at)) = (self.rule.self_loops, own) {
                 entries.push((at, self_loop));
+            }
+            if self.rule.unit {
+                let length = entries.iter().map(|e| e.1 * e.1).sum::<f64>().sqrt();
+                entries.iter_mut().filter(|_| length > 0.0).for_each(|e| e.1 /= length);
             }
             entries.sort_by_key(|e| e.0);
             out.push_row(entries.into_iter().map(|(j, v)| (j, T::of(v))));

@@ -1,7 +1,7 @@
 //! Everything that learns, in one list.
 
 use super::fitted::{Abilities, Fitted};
-use super::recipe::{self, BICLUSTER_SETTINGS};
+use super::recipe::{self, BICLUSTER_SETTINGS, Usual};
 use super::{
     APPROXIMATION_SETTINGS, Biclustering, Estimator, KernelPca, KernelSvd, MachineErrors, NystromFeatures, Plan,
     estimators, gram,
@@ -38,6 +38,8 @@ pub struct Member<T> {
     pub settings: Vec<Setting>,
     /// What its models can do.
     pub can: Abilities,
+    /// What is usual for it on the nodes of a graph.
+    pub nodes: Usual,
     build: fn(&str, Settings, &Dataset<T>) -> Result<Box<dyn Learn<T>>>,
 }
 
@@ -77,6 +79,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "embed",
             settings: with(&recipe::SVD_SETTINGS),
             can: embeds,
+            nodes: Usual::NODES,
             build: |_, given, data| Ok(Box::new(recipe::embedding(given, data, false)?)),
         },
         Member {
@@ -85,6 +88,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "bicluster",
             settings: with(&BICLUSTER_SETTINGS),
             can: Abilities { clusters: true, ..embeds },
+            nodes: Usual::CLUSTERS,
             build: |_, given, data| Ok(Box::new(recipe::biclustering::<T>(given, (data.x.count(), data.x.width()))?)),
         },
         Member {
@@ -93,6 +97,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "fit",
             settings: with(&APPROXIMATION_SETTINGS),
             can: of_rows,
+            nodes: Usual::COMPONENTS,
             build: |_, given, data| Ok(Box::new(recipe::components(given, data)?)),
         },
         Member {
@@ -101,6 +106,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "fit",
             settings: with(&APPROXIMATION_SETTINGS),
             can: of_rows,
+            nodes: Usual::COMPONENTS,
             build: |_, given, data| Ok(Box::new(recipe::features(given, data)?)),
         },
     ];
@@ -110,6 +116,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
         command: "fit",
         settings: entry.all_settings(),
         can: entry.can,
+        nodes: Usual::learning(entry.kernel, true),
         build: |name, given, data| Ok(Box::new(Predicting(recipe::estimator(name, given, data)?.1))),
     });
     predicting.chain(describing).collect()

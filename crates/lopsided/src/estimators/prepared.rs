@@ -258,6 +258,10 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
+        if self.penalties.len() > 1 {
+            // Whatever cannot be is told of all samples, not of a part of them.
+            self.inner.plan(&data, run)?;
+        }
         let (inner, warnings, chosen) = self.settled(&data, run)?;
         let (scaled, scaler) = self.scaled(&data)?;
         drop(data);

@@ -48,7 +48,12 @@ pub const SVD_SETTINGS: [Setting; 7] = [
 pub const GRAPH_SETTINGS: [Setting; 4] = [
     Setting::new("links", "links that make up a node's row", "in or out", "in"),
     Setting::new("self-loops", "links every node to itself", "true or false", "true; false for the kernel katz"),
-    Setting::new("normalize", "divides each row by its sum, or not", "row or none", "row; none for the kernel katz"),
+    Setting::new(
+        "normalize",
+        "divides each row by its sum; unit: and brings rows and columns to unit length",
+        "row, unit or none",
+        "row; unit to embed and for links with kernels of distances; none for the kernel katz",
+    ),
     Setting::new("max-degree", "most links in and most links out of a node", "at least 1", "all of them"),
 ];
 
@@ -79,24 +84,29 @@ pub struct Usual {
     pub rank: usize,
     /// Whether both feature maps are centred.
     pub center: bool,
+    /// Whether rows and columns of a graph have unit length for kernels of distances.
+    pub unit: bool,
 }
 
 impl Usual {
     /// Two sets of features.
     pub const EMBEDDING: Usual =
-        Usual { kernel: "sne", gamma: Gamma::Scale, gamma_factor: 1.0, rank: 16, center: false };
+        Usual { kernel: "sne", gamma: Gamma::Scale, gamma_factor: 1.0, rank: 16, center: false, unit: false };
+    /// Two sets of features of the nodes of a graph. Lengths grow with the number of links, and narrow kernels see little beyond
+    /// a node's own links.
+    pub const NODES: Usual = Usual { kernel: "rbf", gamma_factor: 3.0, unit: true, ..Usual::EMBEDDING };
     /// Clusters of rows and columns.
     pub const CLUSTERS: Usual =
         Usual { kernel: "rbf", gamma: Gamma::Median, rank: 20, center: true, ..Usual::EMBEDDING };
     /// Principal components.
     pub const COMPONENTS: Usual = Usual { kernel: "rbf", gamma: Gamma::Median, center: true, ..Usual::EMBEDDING };
     /// Scores of links.
-    pub const LINKS: Usual = Usual { kernel: "rbf", gamma_factor: 3.0, rank: 64, ..Usual::EMBEDDING };
+    pub const LINKS: Usual = Usual { rank: 64, ..Usual::NODES };
 
     /// A machine that learns a target, on the nodes of a graph or on the rows of a table.
     pub fn learning(kernel: &'static str, graph: bool) -> Usual {
         let (gamma, gamma_factor) = if graph { (Gamma::Scale, GRAPH_FACTOR) } else { (Gamma::Median, 1.0) };
-        Usual { kernel, gamma, gamma_factor, rank: 100, center: false }
+        Usual { kernel, gamma, gamma_factor, rank: 100, center: false, unit: false }
     }
 }
 
@@ -206,7 +216,11 @@ pub fn take_compat(given: &mut Settings, usual: Compat) -> Result<Compatibility>
 ///
 /// # Errors
 /// [`Error::Param`] for a value that is not allowed.
-pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec) -> Result<(GraphRule, Option<usize>)> {
+pub fn take_graph_rule(
+    given: &mut Settings,
+    kernel: &KernelSpec,
+    usual_unit: bool,
+) -> Result<(GraphRule, Option<usize>)> {
     let usual = kernel.graph_rule();
     let one_of = |name: &str, words: [&str; 2], usual: bool| match given.value(name) {
         None => Ok(usual),
@@ -215,8 +229,14 @@ pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec) -> Result<(Gra
         Some(other) => Err(Error::param(name, other, format!("`{}` or `{}`", words[0], words[1]))),
     };
     let links = if one_of("links", ["in", "out"], usual.links == Links::In)? { Links::In } else { Links::Out };
-    let normalize = one_of("normalize", ["row", "none"], usual.normalize)?;
-    let rule = GraphRule { links, self_loops: given.flag("self-loops", usual.self_loops)?, normalize };
+    let (normalize, unit) = match given.value("normalize") {
+        None => (usual.normalize, usual_unit && kernel.nature().distance),
+        Some(Value::Text(word)) if word == "unit" => (true, true),
+        Some(Value::Text(word)) if word == "row" => (true, false),
+        Some(Value::Text(word)) if word == "none" => (false, false),
+        Some(other) => return Err(Error::param("normalize", other, "`row`, `unit` or `none`")),
+    };
+    let rule = GraphRule { links, self_loops: given.flag("self-loops", usual.self_loops)?, normalize, unit };
     let most = given.value("max-degree").map(|_| given.count("max-degree", 1)).transpose();
     let most = most.map_err(|_| Error::param("max-degree", given.get("max-degree").unwrap_or(0.0), "at least 1"))?;
     given.take_all(&GRAPH_SETTINGS);
@@ -227,9 +247,9 @@ pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec) -> Result<(Gra
 ///
 /// # Errors
 /// Those of [`take_graph_rule`] and [`Dataset::from_graph`].
-pub fn take_nodes<T: Scalar>(given: &mut Settings, graph: &Graph, run: &Run) -> Result<Dataset<T>> {
-    let kernel = given.value("kernel").map_or_else(|| Usual::EMBEDDING.kernel.into(), ToString::to_string);
-    let (rule, most) = take_graph_rule(given, &KernelSpec::new(&kernel))?;
+pub fn take_nodes<T: Scalar>(given: &mut Settings, graph: &Graph, usual: &Usual, run: &Run) -> Result<Dataset<T>> {
+    let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
+    let (rule, most) = take_graph_rule(given, &KernelSpec::new(&kernel), usual.unit)?;
     match most {
         None => Dataset::from_graph(graph, &rule),
         Some(most) => Dataset::from_graph(&graph.cap_degrees(most, run.seed), &rule),
@@ -338,7 +358,8 @@ pub fn most_components<T: Scalar>(kernel: &KernelSpec, data: &Dataset<T>, folds:
 /// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
 pub fn embedding<T: Scalar>(mut given: Settings, data: &Dataset<T>, own_columns: bool) -> Result<KernelSvd> {
     let asked = given.value("rank").is_some();
-    let mut svd = take_svd::<T>(&mut given, &Usual::EMBEDDING, false, usize::MAX)?;
+    let usual = if data.frame.is_some() { Usual::NODES } else { Usual::EMBEDDING };
+    let mut svd = take_svd::<T>(&mut given, &usual, false, usize::MAX)?;
     given.refuse_unknown(&[])?;
     if !asked {
         let own_columns = own_columns || svd.gram.kernel.is_precomputed();
@@ -419,7 +440,8 @@ pub fn of_archive(archive: &Archive) -> Result<Settings> {
     if let Some(rule) = archive.field::<Option<GraphRule>>("graph")? {
         found.insert("links".into(), serde_json::json!(rule.links));
         found.insert("self-loops".into(), rule.self_loops.into());
-        found.insert("normalize".into(), if rule.normalize { "row" } else { "none" }.into());
+        let normalize = if rule.unit { "unit" } else { ["none", "row"][usize::from(rule.normalize)] };
+        found.insert("normalize".into(), normalize.into());
     }
     let own = entry::<f64>(&estimator).map(|entry| entry.settings.concat()).unwrap_or_default();
     let groups = [
