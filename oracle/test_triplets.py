@@ -124,7 +124,7 @@ def test_wide_bandwidths(check, rng, solver):
                 honest(check, f"{solver}, {kernel} of {label} samples, factor {factor:g}", model, g,
                        must=solver in ITERATIVE, polished=solver != "symmetric-nystrom")
             g = kernels.kernel(kernel, p, p.T, gamma=kernels.gamma_by_width(p, factor))
-            model = GraphEmbedding(12, kernel=kernel, gamma="ksvd", gamma_factor=factor, solver=solver)
+            model = GraphEmbedding(12, kernel=kernel, gamma="ksvd", gamma_factor=factor, normalize="row", solver=solver)
             model = quietly(model.fit, [tuple(pair) for pair in pairs.tolist()], nodes=range(nodes))
             order = np.argsort(model.nodes_)
             model.row_vectors_, model.col_vectors_ = model.row_vectors_[order], model.col_vectors_[order]

@@ -64,7 +64,9 @@ def classified(folder, options, data, weights=None):
         (folder / "weights.txt").write_text("\n".join(map(repr, map(float, weights))) + "\n")
         options = [*options, "--weights", folder / "weights.txt"]
     model, out = folder / "m.model", folder / "p.csv"
-    run("fit", options[0], folder / "train.csv", "--target", "label", *options[1:], "--model", model, "--quiet")
+    penalty = () if "--penalty" in options or options[0] == "nu-svm" else ("--penalty", 1)
+    plain = ("--scale", "none", *penalty)  # scikit-learn's defaults
+    run("fit", options[0], folder / "train.csv", "--target", "label", *options[1:], *plain, "--model", model, "--quiet")
     run("predict", model, folder / "test.csv", "--scores", "--out", out, "--quiet")
     return numbers(out, 1)[:, 0].astype(int), numbers(out, 2)
 
@@ -134,7 +136,7 @@ def test_kernel_ridge(tmp_path):
     write(tmp_path / "test.csv", tx, np.zeros(200))
     model, out = tmp_path / "m.model", tmp_path / "p.csv"
     options = "--target label --approach exact --kernel rbf --gamma 0.2 --penalty 10".split()
-    run("fit", "krr", tmp_path / "train.csv", *options, "--model", model, "--quiet")
+    run("fit", "krr", tmp_path / "train.csv", *options, "--scale", "none", "--model", model, "--quiet")
     run("predict", model, tmp_path / "test.csv", "--out", out, "--quiet")
     # Ours takes the mean of the targets off.
     machine = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.2).fit(x, y - y.mean())

@@ -59,7 +59,7 @@ def test_model_files_of_graphs_are_equal(folder, options, params):
     ],
 )
 def test_model_files_of_machines_are_equal_and_read_by_both(folder, name, options, machine):
-    program("fit", name, folder / "x.npy", "--labels", folder / "y.csv", *options.split(), "--model", folder / "cli")
+    program("fit", name, folder / "x.npy", "--labels", folder / "y.csv", *options.split(), "--scale", "none", "--model", folder / "cli")
     machine.fit(X, y).save(folder / "python")
     assert (folder / "cli").read_bytes() == (folder / "python").read_bytes()
     program("predict", folder / "python", folder / "z.npy", "--out", folder / "p.csv")

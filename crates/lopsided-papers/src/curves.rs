@@ -1,6 +1,7 @@
 //! Scores by the number of components: how much each method says in few of them.
 
 use super::figures::save;
+use super::methods::place;
 use lopsided::evaluation::{Grid, Spread, Trial, summarize};
 use lopsided::report::svg::{self, Series};
 use serde::Serialize;
@@ -19,9 +20,10 @@ pub(super) struct Point {
 }
 
 /// The curve of one method.
-pub(super) struct Curve<'a> {
-    pub(super) method: &'static str,
-    pub(super) points: &'a [Point],
+#[derive(Clone)]
+pub(super) struct Curve {
+    pub(super) method: String,
+    pub(super) points: Vec<Point>,
 }
 
 fn ranks(most: usize) -> impl Iterator<Item = usize> {
@@ -43,13 +45,13 @@ pub(super) fn points(trials: &[Vec<Trial>], most: usize, first: usize) -> Vec<Po
 }
 
 /// Where the best kernel method is ahead of the best linear one, in a sentence.
-pub(super) fn sentence(curves: &[Curve<'_>]) -> Option<String> {
-    let (kernel, linear): (Vec<&Curve<'_>>, Vec<_>) = curves.iter().partition(|c| c.method.starts_with("KSVD"));
+pub(super) fn sentence(curves: &[Curve]) -> Option<String> {
+    let (kernel, linear): (Vec<&Curve>, Vec<_>) = curves.iter().partition(|c| c.method.starts_with("KSVD"));
     if kernel.is_empty() || linear.is_empty() {
         return None;
     }
-    let best = |among: &[&Curve<'_>], at: usize| {
-        let scores = among.iter().filter_map(|c| c.points.get(at).map(|p| (c.method, p.micro_f1.mean)));
+    let best = |among: &[&Curve], at: usize| {
+        let scores = among.iter().filter_map(|c| c.points.get(at).map(|p| (c.method.clone(), p.micro_f1.mean)));
         scores.reduce(|a, b| if b.1 > a.1 { b } else { a })
     };
     let count = curves.iter().map(|c| c.points.len()).min()?;
@@ -68,7 +70,7 @@ pub(super) fn sentence(curves: &[Curve<'_>]) -> Option<String> {
 }
 
 /// The curves as a table, a line for each method.
-pub(super) fn text(curves: &[Curve<'_>]) -> String {
+pub(super) fn text(curves: &[Curve]) -> String {
     let Some(first) = curves.first() else { return String::new() };
     let head: Vec<String> = first.points.iter().map(|p| format!("{:>13}", p.rank)).collect();
     let mut out = format!("micro-F1 by the number of components, tuned\nmethod    {}\n", head.join("  "));
@@ -80,11 +82,39 @@ pub(super) fn text(curves: &[Curve<'_>]) -> String {
     out + &sentence(curves).map_or(String::new(), |s| s + "\n")
 }
 
-/// Writes the curves as numbers and as a picture.
-pub(super) fn write(folder: &Path, name: &str, curves: &[Curve<'_>]) -> lopsided::Result<Vec<PathBuf>> {
+/// The curves that an earlier run wrote, of methods that are not computed now; what cannot be read is no curve.
+fn earlier(path: &Path, now: &[Curve]) -> Vec<Curve> {
+    let mut found: Vec<Curve> = Vec::new();
+    for line in std::fs::read_to_string(path).unwrap_or_default().lines().skip(1) {
+        let mut words = line.split(',');
+        let method = words.next().unwrap_or_default();
+        let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+        let &[rank, micro, micro_deviation, macro_f1, macro_deviation] = &numbers[..] else { continue };
+        if now.iter().any(|curve| curve.method == method) {
+            continue;
+        }
+        let spread = |mean, deviation| Spread { mean, deviation };
+        let point = Point {
+            rank: rank as usize,
+            micro_f1: spread(micro, micro_deviation),
+            macro_f1: spread(macro_f1, macro_deviation),
+        };
+        match found.iter_mut().find(|curve| curve.method == method) {
+            Some(curve) => curve.points.push(point),
+            None => found.push(Curve { method: method.into(), points: vec![point] }),
+        }
+    }
+    found
+}
+
+/// Writes the curves as numbers and as a picture, beside those of other methods that an earlier run left in the folder.
+pub(super) fn write(folder: &Path, name: &str, curves: &[Curve]) -> lopsided::Result<Vec<PathBuf>> {
+    let mut curves = [earlier(&folder.join(format!("{name}-ranks.csv")), curves), curves.to_vec()].concat();
+    curves.sort_by_key(|curve| place(&curve.method));
+    let curves = &curves[..];
     let mut table = String::from("method,rank,micro_f1,micro_f1_deviation,macro_f1,macro_f1_deviation\n");
     for curve in curves {
-        for p in curve.points {
+        for p in &curve.points {
             let (micro, macro_f1) = (p.micro_f1, p.macro_f1);
             let _ = writeln!(
                 table,
@@ -101,7 +131,7 @@ pub(super) fn write(folder: &Path, name: &str, curves: &[Curve<'_>]) -> lopsided
             dashed: false,
         })
         .collect();
-    let legend: Vec<&str> = curves.iter().map(|c| c.method).collect();
+    let legend: Vec<&str> = curves.iter().map(|c| c.method.as_str()).collect();
     let picture = svg::file(&[svg::lines(&series, name, ("components of each side", "micro-F1"))], &legend);
     [("ranks.csv", table), ("ranks.svg", picture)]
         .into_iter()
@@ -121,7 +151,8 @@ mod tests {
             [10, 30].into_iter().zip(scores).map(point).collect()
         };
         let (kernel, linear) = (points([0.5, 0.8]), points([0.6, 0.7]));
-        let curves = [Curve { method: "SVD", points: &linear }, Curve { method: "KSVD RBF", points: &kernel }];
+        let curve = |method: &str, points| Curve { method: method.into(), points };
+        let curves = [curve("SVD", linear), curve("KSVD RBF", kernel)];
         let said = sentence(&curves).unwrap();
         assert_eq!(said, "KSVD is ahead of all other methods with 30 (KSVD RBF 0.800, SVD 0.700) components.");
         assert!(text(&curves).contains("0.500 ± 0.000  0.800 ± 0.000"));

@@ -173,8 +173,8 @@ fn grids(rank: usize) -> Vec<Grid> {
     table.into_iter().chain(curves::grids(rank, &PENALTIES)).collect()
 }
 
-fn curves_of(methods: &[Line]) -> Vec<Curve<'_>> {
-    methods.iter().map(|line| Curve { method: line.method, points: &line.curve }).collect()
+fn curves_of(methods: &[Line]) -> Vec<Curve> {
+    methods.iter().map(|line| Curve { method: line.method.into(), points: line.curve.clone() }).collect()
 }
 
 /// The tables of one set.

@@ -35,6 +35,11 @@ static METHODS: [Method; 8] = [
     Method { name: "PageRank", tunable: false, embed: |set, setting, run| kernel_svd("ppr", set, setting, run) },
 ];
 
+/// Where the table has a method; unknown ones come last.
+pub(super) fn place(name: &str) -> usize {
+    METHODS.iter().position(|method| method.name == name).unwrap_or(METHODS.len())
+}
+
 /// The methods of these names, in the order of the table; without names all.
 ///
 /// # Errors

@@ -170,7 +170,7 @@ fn the_library_writes_the_same_bytes() {
     use lopsided::{Dataset, GraphRule, KernelSvd, Run};
     let scratch = Scratch::new();
     let path = scratch.graph();
-    scratch.ok("embed edges.csv --kernel sne --gamma ksvd --rank 5 --model program --quiet");
+    scratch.ok("embed edges.csv --kernel sne --gamma ksvd --normalize row --rank 5 --model program --quiet");
     let io::Input::Graph(graph, _) = io::read::<f64>(&path, &io::ReadOptions::default()).unwrap() else { panic!() };
     let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
     let svd = KernelSvd::new("sne").with_gamma("ksvd".parse().unwrap()).with_rank(5);

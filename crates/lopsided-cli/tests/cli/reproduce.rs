@@ -94,6 +94,10 @@ fn chosen_methods_alone_are_computed_and_their_curves_written() {
     let curves = std::fs::read_to_string(scratch.path("curves/cyclic-ranks.csv")).unwrap();
     assert!(curves.lines().skip(1).all(|line| line.starts_with("SVD,") || line.starts_with("HOPE,")), "{curves}");
     assert_eq!(curves.lines().count(), 3, "{curves}");
+    let options = options.replace("hope svd", "katz");
+    scratch.json(&format!("reproduce ksvd-1 --data sets {options}"));
+    let more = std::fs::read_to_string(scratch.path("curves/cyclic-ranks.csv")).unwrap();
+    assert!(more.starts_with(&curves) && more.lines().count() == 4, "{more}");
 }
 
 #[test]

@@ -284,11 +284,17 @@ impl GraphFrame {
             if let (true, Some(at)) = (self.rule.self_loops, own) {
                 entries.push((at, self_loop));
             }
+            entries.sort_by_key(|e| e.0);
             if self.rule.unit {
+                // A link to itself and the loop are one entry.
+                entries.dedup_by(|next, first| {
+                    let same = next.0 == first.0;
+                    first.1 += if same { next.1 } else { 0.0 };
+                    same
+                });
                 let length = entries.iter().map(|e| e.1 * e.1).sum::<f64>().sqrt();
                 entries.iter_mut().filter(|_| length > 0.0).for_each(|e| e.1 /= length);
             }
-            entries.sort_by_key(|e| e.0);
             out.push_row(entries.into_iter().map(|(j, v)| (j, T::of(v))));
             ids.push(id.clone());
         }

@@ -240,7 +240,7 @@ mod tests {
     }
 
     fn random_links(n: u32, count: usize, seed: u64) -> Vec<Link> {
-        let mut rng = random::generator(seed, Purpose::Data);
+        let mut rng = random::nth_generator(seed, Purpose::Data, 1);
         (0..count).map(|_| (rng.random_range(0..n), rng.random_range(0..n), rng.random::<f64>() + 0.01)).collect()
     }
 
@@ -263,7 +263,7 @@ mod tests {
 
         #[test]
         fn a_cycle_has_the_geometric_mean_of_its_weights(n in 1u32..300, seed: u64) {
-            let mut rng = random::generator(seed, Purpose::Data);
+            let mut rng = random::nth_generator(seed, Purpose::Data, 2);
             let weights: Vec<f64> = (0..n).map(|_| 10f64.powf(4.0 * rng.random::<f64>() - 2.0)).collect();
             let mean = (weights.iter().map(|w| w.ln()).sum::<f64>() / f64::from(n)).exp();
             agrees(n as usize, &cycle(n, |k| weights[k as usize]), mean);
@@ -281,7 +281,7 @@ mod tests {
             let mut links = cycle(n, |_| 1.0);
             links.extend(shifted(&cycle(n + 1, |_| 1.0 + close), n));
             links.push((2 * n + 1, 2 * n + 1, 0.5));
-            let mut rng = random::generator(seed, Purpose::Data);
+            let mut rng = random::nth_generator(seed, Purpose::Data, 3);
             links.extend((0..n).map(|i| (i, n + rng.random_range(0..n + 2), 100.0)));
             agrees(2 * n as usize + 2, &links, 1.0 + close);
         }
