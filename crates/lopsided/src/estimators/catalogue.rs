@@ -40,8 +40,11 @@ pub struct Member<T> {
     pub can: Abilities,
     /// What is usual for it on the nodes of a graph.
     pub nodes: Usual,
-    build: fn(&str, Settings, &Dataset<T>) -> Result<Box<dyn Learn<T>>>,
+    build: Build<T>,
 }
+
+/// Makes the one called so from its settings and the data.
+type Build<T> = fn(&str, Settings, &Dataset<T>) -> Result<Box<dyn Learn<T>>>;
 
 impl<T: Scalar> Member<T> {
     /// The one of these settings for these data; whatever depends on the data is settled here.

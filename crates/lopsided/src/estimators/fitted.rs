@@ -24,6 +24,7 @@ pub enum Fitted<T> {
 }
 
 /// What a model can do.
+#[expect(clippy::struct_excessive_bools, reason = "each is an ability of its own, and every combination may be")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Abilities {
     /// Classes or values of rows.

@@ -137,6 +137,13 @@ pub(super) struct Prepared<T> {
     pub(super) penalties: Vec<f64>,
 }
 
+/// A machine that says everything, a sentence about it, and what was chosen by what.
+struct Settled<T> {
+    machine: Box<dyn Estimator<T>>,
+    warning: Option<String>,
+    chosen: Option<String>,
+}
+
 impl<T: Scalar> Prepared<T> {
     /// The data as the machine sees them, with what made them so, learned from the rows with a target.
     fn scaled(&self, data: &Dataset<T>) -> Result<(Dataset<T>, Option<Scaler>)> {
@@ -151,12 +158,12 @@ impl<T: Scalar> Prepared<T> {
     }
 
     /// The machine with the best of the penalties, and what is to be said about the choice.
-    fn settled(&self, data: &Dataset<T>, run: &Run) -> Result<(Box<dyn Estimator<T>>, Vec<String>, Option<String>)> {
+    fn settled(&self, data: &Dataset<T>, run: &Run) -> Result<Settled<T>> {
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let known = target.known().len();
         let smallest = smallest_class(target);
         if self.penalties.len() < 2 || known < ENOUGH || smallest < FOLDS {
-            return Ok((self.inner.with(&Settings::default())?, Vec::new(), None));
+            return Ok(Settled { machine: self.inner.with(&Settings::default())?, warning: None, chosen: None });
         }
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
         folds.truncate(if known <= FEW { FOLDS } else { 1 });
@@ -176,7 +183,7 @@ impl<T: Scalar> Prepared<T> {
         let measure = if values { "root mean squared error" } else { "micro-F1" };
         let why = format!("penalty {}, by held-out {measure} of {}", self.penalties[best], tried.join(", "));
         let warning = worthless(target, &folds, scores[best]);
-        Ok((self.inner.with(&points[best])?, warning.into_iter().collect(), Some(why)))
+        Ok(Settled { machine: self.inner.with(&points[best])?, warning, chosen: Some(why) })
     }
 
     /// Scores of points that say everything, each fold by a scale of its own.
@@ -262,12 +269,12 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
             // Whatever cannot be is told of all samples, not of a part of them.
             self.inner.plan(&data, run)?;
         }
-        let (inner, warnings, chosen) = self.settled(&data, run)?;
+        let Settled { machine, warning, chosen } = self.settled(&data, run)?;
         let (scaled, scaler) = self.scaled(&data)?;
         drop(data);
-        let inner = inner.fit(scaled, run)?;
+        let inner = machine.fit(scaled, run)?;
         let mut report = inner.report().clone();
-        report.warnings.extend(warnings);
+        report.warnings.extend(warning);
         report.chosen = report.chosen.or(chosen);
         if scaler.is_some() {
             report.params.insert("scale".into(), self.scale.to_string().into());

@@ -44,6 +44,8 @@ fn close(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> bool {
     a.shape() == b.shape() && (a.to_owned() - b).norm_max() < 1e-6 * (1.0 + b.norm_max())
 }
 
+type Machine = fn(KernelSpec) -> Box<dyn Estimator<f64>>;
+
 #[test]
 fn a_kernel_by_value_serves_every_machine_as_the_listed_one_does() {
     let run = Run::default();
@@ -55,7 +57,6 @@ fn a_kernel_by_value_serves_every_machine_as_the_listed_one_does() {
         model.transform(samples(9).as_ref(), &run).unwrap()
     };
     assert!(close(components(own()).as_ref(), components(twin()).as_ref()));
-    type Machine = fn(KernelSpec) -> Box<dyn Estimator<f64>>;
     let machines: [(Machine, bool); 5] = [
         (|k| Box::new(AskLs::new(k).with_penalty(0.01)), true),
         (|k| Box::new(Svm::new(k)), true),
