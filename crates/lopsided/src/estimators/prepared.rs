@@ -125,6 +125,22 @@ impl Scaler {
     }
 }
 
+impl Scaler {
+    /// The data with their rows scaled.
+    fn on<T: Scalar>(&self, data: &Dataset<T>) -> Result<Dataset<T>> {
+        Ok(Dataset {
+            x: self.apply(data.x.as_ref())?,
+            z: data.z.clone(),
+            y: data.y.clone(),
+            weights: data.weights.clone(),
+            row_ids: data.row_ids.clone(),
+            col_ids: data.col_ids.clone(),
+            frame: data.frame.clone(),
+            maps: data.maps.clone(),
+        })
+    }
+}
+
 fn refused(scale: Scale) -> Error {
     Error::param("scale", scale, "none for a sparse table, which would not stay sparse")
 }
@@ -145,16 +161,14 @@ struct Settled<T> {
 }
 
 impl<T: Scalar> Prepared<T> {
-    /// The data as the machine sees them, with what made them so, learned from the rows with a target.
-    fn scaled(&self, data: &Dataset<T>) -> Result<(Dataset<T>, Option<Scaler>)> {
+    /// The scale of the rows with a target; none where columns are left as they are.
+    fn scaler(&self, data: &Dataset<T>, target: Option<&Target>) -> Result<Option<Scaler>> {
         if self.scale == Scale::None {
-            return Ok((data.clone(), None));
+            return Ok(None);
         }
         data.x.check_finite("X")?;
-        let known = data.y.as_ref().map(Target::known).unwrap_or_default();
-        let scaler = Scaler::of(data.x.as_ref(), &known, self.scale)?;
-        let x = scaler.apply(data.x.as_ref())?;
-        Ok((Dataset { x, ..data.clone() }, Some(scaler)))
+        let known = target.map(Target::known).unwrap_or_default();
+        Scaler::of(data.x.as_ref(), &known, self.scale).map(Some)
     }
 
     /// The machine with the best of the penalties, and what is to be said about the choice.
@@ -200,9 +214,8 @@ impl<T: Scalar> Prepared<T> {
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let mut out = vec![Vec::new(); points.len()];
         for fold in folds {
-            let rest = Dataset { y: Some(hidden(target, fold)), ..data.clone() };
-            let scaled = Dataset { y: data.y.clone(), ..self.scaled(&rest)?.0 };
-            let scores = self.inner.validate(&scaled, points, std::slice::from_ref(fold), run)?;
+            let Some(scaler) = self.scaler(data, Some(&hidden(target, fold)))? else { continue };
+            let scores = self.inner.validate(&scaler.on(data)?, points, std::slice::from_ref(fold), run)?;
             out.iter_mut().zip(scores).for_each(|(out, score)| out.extend(score));
         }
         Ok(out)
@@ -270,9 +283,9 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
             self.inner.plan(&data, run)?;
         }
         let Settled { machine, warning, chosen } = self.settled(&data, run)?;
-        let (scaled, scaler) = self.scaled(&data)?;
-        drop(data);
-        let inner = machine.fit(scaled, run)?;
+        let scaler = self.scaler(&data, data.y.as_ref())?;
+        let data = if let Some(scaler) = &scaler { scaler.on(&data)? } else { data };
+        let inner = machine.fit(data, run)?;
         let mut report = inner.report().clone();
         report.warnings.extend(warning);
         report.chosen = report.chosen.or(chosen);
@@ -283,7 +296,10 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     }
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
-        self.inner.errors(&self.scaled(data)?.0, run)
+        match self.scaler(data, data.y.as_ref())? {
+            Some(scaler) => self.inner.errors(&scaler.on(data)?, run),
+            None => self.inner.errors(data, run),
+        }
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
@@ -316,10 +332,11 @@ impl<T: Scalar> PreparedModel<T> {
         Ok(Box::new(PreparedModel { inner, scaler: Some(scaler), report }))
     }
 
-    fn scaled(&self, samples: &Dataset<T>) -> Result<Dataset<T>> {
-        let Some(scaler) = &self.scaler else { return Ok(samples.clone()) };
+    /// What the inner model says of samples that are scaled.
+    fn ask<R>(&self, samples: &Dataset<T>, about: impl FnOnce(&Dataset<T>) -> Result<R>) -> Result<R> {
+        let Some(scaler) = &self.scaler else { return about(samples) };
         samples.x.check_finite("the new rows")?;
-        Ok(Dataset { x: scaler.apply(samples.x.as_ref())?, ..samples.clone() })
+        about(&scaler.on(samples)?)
     }
 }
 
@@ -329,11 +346,11 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
     }
 
     fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
-        self.inner.decision(&self.scaled(samples)?, run)
+        self.ask(samples, |samples| self.inner.decision(samples, run))
     }
 
     fn probabilities(&self, samples: &Dataset<T>, run: &Run) -> Result<Option<Mat<f64>>> {
-        self.inner.probabilities(&self.scaled(samples)?, run)
+        self.ask(samples, |samples| self.inner.probabilities(samples, run))
     }
 
     fn has_probabilities(&self) -> bool {

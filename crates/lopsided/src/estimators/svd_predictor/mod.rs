@@ -226,7 +226,8 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         settings: &[&SETTINGS],
         can: Abilities { predict: true, transform_rows: true, transform_cols: true, ..Abilities::default() },
         kernel: "sne",
-        penalties: [&[1.0, 10.0, 100.0, 1e3, 1e4, 1e5], &[1e4, 1.0, 100.0, 1e6]],
+        // Larger ones than these are too large for the precision where features depend on each other.
+        penalties: [&[1.0, 10.0, 100.0, 1000.0], &[1e4, 1.0, 100.0]],
         build: |recipe: Recipe| Box::new(SvdPredictor { svd: recipe.svd, compat: recipe.compat, penalty: None }),
         load: |archive| Ok(Box::new(SvdPredictorModel::<T>::from_archive(archive)?)),
     }
