@@ -8,7 +8,7 @@ use lopsided::{Csr, Dataset, Mat, Run, Samples, Target};
 /// Two clouds whose first column tells the class, beside columns of very different sizes.
 fn clouds(count: usize, sizes: [f64; 3]) -> Dataset<f64> {
     let noise = synth::gaussian::<f64>(count, 3, 5);
-    let side = |i: usize| if i % 2 == 0 { 1.5 } else { -1.5 };
+    let side = |i: usize| if i.is_multiple_of(2) { 1.5 } else { -1.5 };
     let entry = |i: usize, j: usize| sizes[j] * (noise[(i, j)] + if j == 0 { side(i) } else { 0.0 });
     let codes = (0..count).map(|i| Some((i % 2) as u32)).collect();
     let y = Target::Classes { names: vec!["even".into(), "odd".into()], codes };
@@ -81,7 +81,7 @@ fn what_was_chosen_is_said_and_so_is_that_nothing_was_learned() {
     let model = machine("logistic", given, &data).fit(data.clone(), &Run::default()).unwrap();
     assert!(model.report().chosen.is_none() && !model.report().params.contains_key("scale"));
     // Labels that have nothing to do with the samples, one class twice as frequent.
-    let codes = (0..60).map(|i: u32| Some(u32::from(i.wrapping_mul(2_654_435_761) % 3 == 0))).collect();
+    let codes = (0..60).map(|i: u32| Some(u32::from(i.wrapping_mul(2_654_435_761).is_multiple_of(3)))).collect();
     let y = Target::Classes { names: vec!["a".into(), "b".into()], codes };
     let noise = Dataset { y: Some(y), ..Dataset::new(Samples::Dense(synth::gaussian(60, 2, 8))) };
     let model = machine("svm", Settings::default(), &noise).fit(noise.clone(), &Run::default()).unwrap();
