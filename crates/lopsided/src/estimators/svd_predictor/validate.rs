@@ -98,7 +98,10 @@ impl Job<'_> {
             let quiet = Run { watch: self.run.watch.silent(), ..self.run.clone() };
             let svd = self.embedding(group).fit(data.clone(), &quiet)?;
             let x = features(&svd);
-            let parts: Vec<Moments> = self.folds.par_iter().map(|fold| self.moments(x.as_ref(), fold)).collect();
+            let held: HashSet<usize> = self.folds.iter().flatten().copied().collect();
+            let never_held: Vec<usize> = self.known.rows.iter().copied().filter(|i| !held.contains(i)).collect();
+            let mut parts: Vec<Moments> = self.folds.par_iter().map(|fold| self.moments(x.as_ref(), fold)).collect();
+            parts.push(self.moments(x.as_ref(), &never_held));
             let Some(total) = Moments::total(&parts) else { continue };
             let one = |at: usize, fold: usize| {
                 self.run.watch.check()?;
