@@ -166,6 +166,11 @@ fn compare(case: &Case, data: &Dataset<f64>, tol: f64, seed: u64) -> Result<(), 
     let run = Run { seed, ..Run::default() };
     let (points, folds) = (case.points(), dealt(data.y.as_ref().unwrap()));
     let found = case.build().validate(data, &points, &folds, &run).unwrap();
+    // Folds need not cover all samples: one alone is scored as among the others.
+    let alone = case.build().validate(data, &points, &folds[..1], &run).unwrap();
+    for (among, alone) in found.iter().zip(&alone) {
+        prop_assert!(alone.len() == 1 && (among[0] - alone[0]).abs() <= tol * among[0].max(1.0), "{}", case.name());
+    }
     for (point, found) in points.iter().zip(found) {
         for (fold, found) in folds.iter().zip(found) {
             let expected = explicit(case, data, point, fold, &run).unwrap();

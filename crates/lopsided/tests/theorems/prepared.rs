@@ -54,7 +54,7 @@ fn the_scale_is_part_of_the_model() {
 fn folds_see_nothing_of_the_scale_of_the_others() {
     let data = clouds(40, [1.0, 50.0, 0.1]);
     let folds: Vec<Vec<usize>> = (0..4).map(|f| (f..40).step_by(4).collect()).collect();
-    for name in ["svm", "logistic", "krr"] {
+    for name in ["ask-ls", "ls-svm", "svm", "logistic", "krr"] {
         let estimator = machine(name, Settings::default(), &data);
         for point in [Point::default().with("penalty", 3.0), Point::default()] {
             let found = estimator.validate(&data, std::slice::from_ref(&point), &folds, &Run::default()).unwrap();
