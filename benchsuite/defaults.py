@@ -74,9 +74,11 @@ def nodes(folder, program, work, seed):
     learn = write(work / "learn.csv", ["node", "label"], zip(ids[train], y[train]))
     truth = write(work / "truth.csv", ["node", "label"], zip(ids[test], y[test]))
     (work / "test.txt").write_text("\n".join(map(str, ids[test])))
+    (work / "nodes.txt").write_text("\n".join(map(str, ids)))
 
     def score(name, *options):
-        fit, seconds = program.json("fit", name, folder / "edges.csv", "--labels", learn, "--model", work / "m", *options)
+        words = ["--labels", learn, "--nodes", work / "nodes.txt", "--model", work / "m", *options]
+        fit, seconds = program.json("fit", name, folder / "edges.csv", *words)
         if fit is None:
             return None, seconds
         found, _ = program.json("predict", work / "m", folder / "edges.csv", "--ids", work / "test.txt", "--labels", truth)

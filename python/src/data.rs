@@ -1,7 +1,9 @@
 //! What Python passes: samples, targets, names, links.
 
 use crate::convert;
+use crate::error::exception;
 use lopsided::base::settings::Settings;
+use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::{Compat, Compatibility, Dataset, Graph, Result, Run, Samples, Scalar, Target};
 use numpy::{Element, PyReadonlyArray1};
@@ -19,6 +21,7 @@ pub(crate) struct Given<'py> {
     row_ids: Option<Vec<String>>,
     col_ids: Option<Vec<String>>,
     links: Option<Links<'py>>,
+    features: Option<(Vec<String>, Bound<'py, PyAny>)>,
 }
 
 /// Node names, sources, targets, weights.
@@ -36,6 +39,7 @@ pub(crate) struct Parts<T> {
     pub(crate) row_ids: Option<Vec<String>>,
     col_ids: Option<Vec<String>>,
     links: Option<NamedLinks>,
+    pub(crate) features: Option<NodeFeatures<T>>,
 }
 
 impl<T: Scalar + Element> Parts<T> {
@@ -50,7 +54,9 @@ impl<T: Scalar + Element> Parts<T> {
             let links = sources.iter().zip(targets).zip(weights).map(|((s, t), w)| (*s, *t, *w)).collect();
             (ids, links)
         });
+        let features = given.features.map(|(ids, x)| NodeFeatures::new(ids, convert::samples(&x)?).map_err(exception));
         Ok(Parts {
+            features: features.transpose()?,
             x: given.x.as_ref().map(convert::samples).transpose()?,
             z: given.z.as_ref().map(convert::samples).transpose()?,
             y: classes.or(values),
@@ -66,7 +72,8 @@ impl<T: Scalar + Element> Parts<T> {
         // Samples are compared with each other, unless something is said about the columns of their matrix.
         let of_matrix = settings.value("compat").is_some();
         let compat = recipe::take_compat(settings, Compat::None)?;
-        self.built(Some(&compat).filter(|_| of_matrix), settings, usual, run)
+        let data = self.built(Some(&compat).filter(|_| of_matrix), settings, usual, run)?;
+        recipe::weighed(settings, data)
     }
 
     /// The same, but rows of a matrix are left to the estimator.
@@ -82,7 +89,7 @@ impl<T: Scalar + Element> Parts<T> {
         run: &Run,
     ) -> Result<Dataset<T>> {
         let base = match (self.graph()?, self.x.take()) {
-            (Some(graph), _) => recipe::take_nodes(settings, &graph, usual, run)?,
+            (Some(graph), _) => recipe::take_nodes(settings, &graph, self.features.as_ref(), usual, run)?,
             (None, Some(x)) => self.samples(x, compat, run)?,
             (None, None) => Dataset::new(Samples::Dense(lopsided::Mat::zeros(0, 0))),
         };

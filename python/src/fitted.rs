@@ -87,7 +87,9 @@ fn samples<T: Scalar + Element>(
 ) -> Result<Dataset<T>> {
     let Some(frame) = fitted.frame() else { return parts.dataset(&mut Settings::default(), &Usual::EMBEDDING, run) };
     let (graph, ids) = (parts.graph()?, parts.row_ids.take().unwrap_or_default());
-    let nodes = nodes::of(frame, graph.as_ref(), ids)?;
+    // Whoever predicts needs of a known node its name alone.
+    let known = fitted.embedding().filter(|_| !fitted.can().predict).map(|svd| &svd.data.x);
+    let nodes = nodes::of(frame, graph.as_ref(), ids, (known, parts.features.as_ref()))?;
     Ok(match nodes.z {
         Some(z) if columns => Dataset::new(z),
         z => Dataset { z, ..nodes },

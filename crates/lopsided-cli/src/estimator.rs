@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::hinted;
 use anyhow::Result;
 use lopsided::base::settings::Settings;
-use lopsided::estimators::recipe::{self, COMPAT_SETTINGS, GRAPH_SETTINGS, Usual};
+use lopsided::estimators::recipe::{self, COMPAT_SETTINGS, FEATURE_SETTINGS, GRAPH_SETTINGS, Usual};
 use lopsided::kernel::KernelSpec;
 use lopsided::{Error, KernelSvd, Scalar};
 use std::path::Path;
@@ -35,5 +35,6 @@ pub(crate) fn checked<T: Scalar>(given: &Settings, usual: &Usual, own_landmarks:
     let mut given = given.clone();
     given.take_all(&COMPAT_SETTINGS);
     given.take_all(&GRAPH_SETTINGS);
+    given.take_all(&FEATURE_SETTINGS);
     recipe::take_svd::<T>(&mut given, usual, own_landmarks, usize::MAX)
 }

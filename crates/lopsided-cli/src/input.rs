@@ -1,13 +1,15 @@
 //! From options and files to samples.
 
-use crate::args::{BiclusterArgs, EmbedArgs, GraphArgs, ReadArgs};
+use crate::args::{BiclusterArgs, EmbedArgs, FeatureArgs, ReadArgs};
 use crate::estimator;
 use crate::failure::hinted;
 use anyhow::Result;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{
-    Input, ReadOptions, Table, TargetColumn, classes_of, is_npy, read, read_ids, read_labels, wrong_count,
+    Input, ReadOptions, Table, TargetColumn, classes_of, is_npy, read, read_ids, read_labels, read_node_features,
+    wrong_count,
 };
+use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::kernel::KernelSpec;
 use lopsided::{Compat, Compatibility, Dataset, Error, Graph, GraphRule, Run, Samples, Scalar};
@@ -19,26 +21,27 @@ pub(crate) struct Loaded<T> {
     pub(crate) notes: Vec<String>,
 }
 
-/// `node,label` pairs.
-pub(crate) type Labels = [(String, String)];
-
 /// What `embed` works on.
 pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run) -> Result<Loaded<T>> {
     let compat = recipe::take_compat(given, Compat::None)?;
-    let kernel = estimator::kernel(given, &Usual::NODES);
+    let kernel = estimator::kernel(given, &Usual::NODES.with_features(args.features.features.is_some()));
     let rule = recipe::take_graph_rule(given, &kernel, Usual::NODES.unit)?;
     if args.cols.is_some() {
         refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;
     }
     let nodes = args.graph.nodes.as_deref();
     let labels = args.graph.labels.as_deref().map(|path| labels(path, nodes)).transpose()?;
-    let options = ReadOptions { nodes: node_ids(&args.graph, labels.as_deref())?, ..options(&args.read) };
+    let features = features(&args.features, nodes)?;
+    let options = ReadOptions { nodes: node_ids(nodes, features.as_ref())?, ..options(&args.read) };
     let mut loaded = match (read(&args.input, &options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {
             refuse(compat.kind, "none for a graph, whose rows and columns have the same coordinates")?;
-            from_graph(&graph, notes, rule, run.seed)?
+            let Loaded { data, notes } = from_graph(&graph, notes, rule, run.seed)?;
+            let data = recipe::weighed(given, recipe::with_features(data, features.as_ref(), &kernel)?)?;
+            Loaded { data, notes }
         }
+        (Input::Table(_), _) if features.is_some() => return Err(needs_nodes(&args.input)),
         (Input::Table(_), _) if kernel.of_graph() => return Err(needs_graph(&kernel)),
         (Input::Table(table), Some(cols)) => two_sided(&args.input, table, cols, &options)?,
         (Input::Table(table), None) if kernel.is_precomputed() => {
@@ -95,9 +98,23 @@ pub(crate) fn needs_graph(kernel: &KernelSpec) -> anyhow::Error {
     hinted(error, "give a list of links; `--format edges` settles it")
 }
 
-pub(crate) fn node_ids(args: &GraphArgs, labels: Option<&Labels>) -> Result<Vec<String>> {
-    let mut ids = args.nodes.as_deref().map(read_ids).transpose()?.unwrap_or_default();
-    ids.extend(labels.into_iter().flatten().map(|(id, _)| id.clone()));
+/// The error about features of nodes beside something that has no nodes.
+pub(crate) fn needs_nodes(path: &Path) -> anyhow::Error {
+    let error = Error::param("features", "given", "left out unless the input is a graph");
+    hinted(error, &format!("{} is read as a table; `--format edges` reads it as a list of links", path.display()))
+}
+
+/// The features of nodes, where there are any.
+pub(crate) fn features<T: Scalar>(args: &FeatureArgs, nodes: Option<&Path>) -> Result<Option<NodeFeatures<T>>> {
+    let Some(path) = &args.features else { return Ok(None) };
+    let nodes = nodes.map(read_ids).transpose()?;
+    Ok(Some(read_node_features(path, nodes.as_deref())?))
+}
+
+/// Nodes that exist without links: those of the list, and those that have features.
+pub(crate) fn node_ids<T>(nodes: Option<&Path>, features: Option<&NodeFeatures<T>>) -> Result<Vec<String>> {
+    let mut ids = nodes.map(read_ids).transpose()?.unwrap_or_default();
+    ids.extend(features.into_iter().flat_map(|features| features.ids.iter().cloned()));
     Ok(ids)
 }
 
@@ -107,13 +124,12 @@ pub(crate) fn from_graph<T: Scalar>(
     (rule, most): (GraphRule, Option<usize>),
     seed: u64,
 ) -> Result<Loaded<T>> {
-    let Some(most) = most else {
-        return Ok(Loaded { data: Dataset::from_graph(graph, &rule)?, notes });
-    };
-    let capped = graph.cap_degrees(most, seed);
-    let dropped = graph.adjacency().nnz() - capped.adjacency().nnz();
-    notes.push(format!("links were left out to keep at most {most} into and out of a node: {dropped}"));
-    Ok(Loaded { data: Dataset::from_graph(&capped, &rule)?, notes })
+    let capped = most.map(|most| graph.cap_degrees(most, seed));
+    if let (Some(most), Some(capped)) = (most, &capped) {
+        let dropped = graph.adjacency().nnz() - capped.adjacency().nnz();
+        notes.push(format!("links were left out to keep at most {most} into and out of a node: {dropped}"));
+    }
+    Ok(Loaded { data: Dataset::from_graph(capped.as_ref().unwrap_or(graph), &rule)?, notes })
 }
 
 fn from_table<T: Scalar>(

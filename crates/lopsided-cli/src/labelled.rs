@@ -8,6 +8,7 @@ use anyhow::Result;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::classes_of;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::{Dataset, Error, Run, Scalar, Side, Target};
 use std::collections::{HashMap, HashSet};
@@ -26,11 +27,12 @@ pub(crate) fn load<T: Scalar>(args: &FitArgs, given: &mut Settings, run: &Run) -
     let nodes = args.graph.nodes.as_deref();
     let labels = args.graph.labels.as_deref().map(|path| input::labels(path, nodes)).transpose()?;
     let mut options = input::options(&args.read);
-    options.nodes = input::node_ids(&args.graph, labels.as_deref())?;
+    let features = input::features::<T>(&args.features, nodes)?;
+    options.nodes = input::node_ids(nodes, features.as_ref())?;
     if labels.is_some() && args.read.target.is_none() {
         options.target = TargetColumn::None;
     }
-    let mut out = samples(args, given, &options, run)?;
+    let mut out = samples(args, given, (&options, features.as_ref()), run)?;
     if let (Some(labels), Some(path)) = (&labels, &args.graph.labels) {
         out.data.y = Some(classes_of(path, &out.data, labels)?);
     }
@@ -50,15 +52,23 @@ pub(crate) fn load<T: Scalar>(args: &FitArgs, given: &mut Settings, run: &Run) -
     Ok(out)
 }
 
-fn samples<T: Scalar>(args: &FitArgs, given: &mut Settings, options: &ReadOptions, run: &Run) -> Result<Labelled<T>> {
-    let kernel = estimator::kernel(given, &Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, true));
+fn samples<T: Scalar>(
+    args: &FitArgs,
+    given: &mut Settings,
+    (options, features): (&ReadOptions, Option<&NodeFeatures<T>>),
+    run: &Run,
+) -> Result<Labelled<T>> {
+    let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, true);
+    let kernel = estimator::kernel(given, &usual.with_features(features.is_some()));
     let rule = recipe::take_graph_rule(given, &kernel, false)?;
     let table = match (read::<T>(&args.input, options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {
             let Loaded { data, notes } = input::from_graph(&graph, notes, rule, run.seed)?;
+            let data = recipe::with_features(data, features, &kernel)?;
             return Ok(Labelled { data, target: None, notes });
         }
+        (Input::Table(_), _) if features.is_some() => return Err(input::needs_nodes(&args.input)),
         (Input::Table(_), _) if kernel.of_graph() => return Err(input::needs_graph(&kernel)),
         (Input::Table(table), _) => table,
     };

@@ -2,7 +2,9 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use lopsided::base::settings::{Setting, Settings, Value};
-use lopsided::estimators::recipe::{BICLUSTER_SETTINGS, COMPAT_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
+use lopsided::estimators::recipe::{
+    BICLUSTER_SETTINGS, COMPAT_SETTINGS, FEATURE_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS,
+};
 use lopsided::estimators::{APPROXIMATION_SETTINGS, PREPARED_SETTINGS, estimators, gram_settings};
 use lopsided::solvers::svd::solvers;
 use std::marker::PhantomData;
@@ -28,7 +30,8 @@ pub(crate) struct Learning;
 
 impl Family for Embedding {
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
-        vec![("Graphs", GRAPH_SETTINGS.to_vec()), ("Compatibility", COMPAT_SETTINGS.to_vec()), kernel(), computation()]
+        let graphs = [GRAPH_SETTINGS.to_vec(), FEATURE_SETTINGS.to_vec()].concat();
+        vec![("Graphs", graphs), ("Compatibility", COMPAT_SETTINGS.to_vec()), kernel(), computation()]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Options of `fit` and `predict`.
 
 use super::landmarks::LandmarkArgs;
-use super::{Given, GraphArgs, Learning, ReadArgs};
+use super::{FeatureArgs, Given, GraphArgs, Learning, ReadArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lopsided::base::settings::Value;
@@ -44,6 +44,8 @@ pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
+    pub(crate) features: FeatureArgs,
+    #[command(flatten)]
     pub(crate) given: Given<Learning>,
     /// Settings from a file, as `inspect --recipe` writes them; options win over it.
     #[arg(long, value_name = "FILE.json")]
@@ -63,6 +65,7 @@ pub(crate) enum Task {
 const FIT_HELP: &str = "Examples:
   lopsided fit kernel-svd edges.csv --labels classes.csv --rank 300 --penalty 10 --model nodes.model
   lopsided fit kernel-svd edges.csv --labels classes.csv --train-ids train.txt --cv 5 --model nodes.model
+  lopsided fit ask-ls edges.csv --labels classes.csv --features people.csv --model nodes.model
   lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
       --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 --model flowers.model
   lopsided fit svm flowers.csv --target species --kernel rbf --multi-class ovo --probability --model flowers.model
@@ -107,6 +110,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) features: FeatureArgs,
+    #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
 
@@ -116,7 +121,7 @@ const PREDICT_HELP: &str = "Examples:
   lopsided predict flowers.model new-flowers.csv --scores
 
 Nodes that the model knows are predicted from their stored features; new nodes are placed by their links with known
-nodes. A precomputed kernel has rows k(new, known) and, with --cols, columns k(known, new) of new samples; the matrix
+nodes, and by --features where the model has learned from features. A precomputed kernel has rows k(new, known) and, with --cols, columns k(known, new) of new samples; the matrix
 that was learned from needs no --cols. With --json the predictions are part of the object unless --out takes them.";
 
 fn names() -> PossibleValuesParser {

@@ -22,13 +22,23 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct GraphArgs {
-    /// Node ids that the graph has even without links, one per line.
+    /// Node ids that the graph has even without links, one per line; labels of other nodes without links are refused.
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<PathBuf>,
     /// Classes (or values) as `node,label`, or `row,label` for tables; a .npy vector has those of all rows, or of the nodes of --nodes:
     /// what `fit` learns, colours of the report of `embed`.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
+}
+
+/// Features of the nodes of a graph.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct FeatureArgs {
+    /// Features of nodes beside their links: .csv with the id in the first column, or .mtx, .npy, .npz with rows in the order of
+    /// --nodes, else of the nodes 0, 1, 2, …
+    #[arg(long, value_name = "FILE")]
+    pub(crate) features: Option<PathBuf>,
 }
 
 /// Files to write.

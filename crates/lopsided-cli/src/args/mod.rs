@@ -11,7 +11,7 @@ mod online;
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use described::{Clusters, Embedding, Given, Learning, LinkScores};
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
-pub(crate) use groups::{GraphArgs, OutputArgs, ReadArgs};
+pub(crate) use groups::{FeatureArgs, GraphArgs, OutputArgs, ReadArgs};
 pub(crate) use links::LinksArgs;
 pub(crate) use lopsided_papers::{LearningArgs, ReproduceArgs};
 pub(crate) use online::OnlineArgs;
@@ -124,6 +124,8 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
+    pub(crate) features: FeatureArgs,
+    #[command(flatten)]
     pub(crate) learning: LearningArgs,
     #[command(flatten)]
     pub(crate) given: Given<Embedding>,
@@ -147,6 +149,7 @@ const EMBED_HELP: &str = "Examples:
   lopsided embed patients.csv --target outcome --compat learned --kernel rbf --gamma median --rank 4
   lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median
   lopsided embed edges.csv --labels classes.csv --report page.html
+  lopsided embed edges.csv --features people.csv --walk 2 --rows-out in.csv
   lopsided embed edges.csv.gz --dry-run
   lopsided embed huge.svm.gz --stream --solver nystrom --rows-sample 1000 --cols-sample 1000 --rows-out rows.npy
 
@@ -165,6 +168,8 @@ pub(crate) struct TransformArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
+    pub(crate) features: FeatureArgs,
+    #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
 
@@ -175,7 +180,8 @@ const TRANSFORM_HELP: &str = "Examples:
 A table holds one new sample per row, as wide as the samples the model was made from.
 For the model of a matrix with --compat those are new rows of it, or new columns written as rows.
 For a model with --kernel precomputed that is a row of G, or a column of G written as a row.
-For the model of a graph, give an edge list with the links between new and known nodes.";
+For the model of a graph, give an edge list with the links between new and known nodes; if it has features,
+give those of new nodes with --features.";
 
 /// What is to be placed.
 #[derive(Debug, Args)]

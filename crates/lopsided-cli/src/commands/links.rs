@@ -7,7 +7,6 @@ use crate::failure::hinted;
 use crate::{estimator, input, memory, talk};
 use anyhow::Result;
 use lopsided::base::settings::Settings;
-use lopsided::data::dataset::unit_rows;
 use lopsided::data::io::{Input, read};
 use lopsided::estimators::SolverSpec;
 use lopsided::estimators::recipe::{self, Usual};
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, Usual::LINKS.unit)?;
     context.line.stage("reading");
     let options = input::options(&args.read);
-    let nodes = input::node_ids(&args.graph, None)?;
+    let nodes = input::node_ids::<f64>(args.graph.nodes.as_deref(), None)?;
     let read = read::<f64>(&args.input, &lopsided::data::io::ReadOptions { nodes, ..options })?;
     let Input::Graph(graph, mut notes) = read else {
         let error = Error::parse(args.input.display().to_string(), "is read as a table where a graph is needed");
@@ -113,19 +112,14 @@ fn both(
     rule: (GraphRule, Option<usize>),
     context: &Context,
 ) -> Result<(Features<f64>, Features<f64>)> {
-    let plain = (GraphRule { unit: false, ..rule.0 }, rule.1);
+    let plain = (GraphRule { unit: false, walk: 1, ..rule.0 }, rule.1);
     let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), plain, context.run.seed)?;
     let solver = SolverSpec { name: machine.solver.clone(), params: machine.solver_params.clone() };
     let linear = LinearSvd { rank: machine.rank, solver }.fit(&data, &context.run)?;
     // The length of a column grows with the links that leave a node; a kernel of distances would push those links down.
-    let data = if rule.0.unit { unit_sides(data) } else { data };
+    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), rule, context.run.seed)?;
     let kernel = machine.fit(Dataset { y: None, ..data }, &context.run)?;
     Ok((linear, kernel.into()))
-}
-
-fn unit_sides(data: Dataset<f64>) -> Dataset<f64> {
-    let z = Some(unit_rows(data.cols().clone()));
-    Dataset { x: unit_rows(data.x.clone()), z, ..data }
 }
 
 fn scored(held: &HeldOut, features: &Features<f64>, links: Links) -> lopsided::Result<Vec<LinkScores>> {

@@ -11,6 +11,7 @@ use lopsided::data::archive::Archive;
 use lopsided::data::graph::GraphFrame;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, is_npy, predictions_csv, read, read_ids};
 use lopsided::data::io::{UNKNOWN, wrong_count};
+use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::{Answer, Model, load_model};
 use lopsided::kernel::KernelSpec;
 use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
@@ -139,9 +140,11 @@ fn wanted<T: Scalar>(model: &dyn Model<T>, target: Option<String>, args: &Predic
     let path = &args.input;
     match (read_rows(path, target, args)?, model.frame()) {
         (Input::Graph(graph, notes), Some(frame)) => {
+            let features = input::features::<T>(&args.features, None)?;
             let ids = args.ids.as_deref().map(read_ids).transpose()?.unwrap_or_else(|| graph.ids().to_vec());
-            nodes(frame, &graph, ids, path, notes)
+            nodes(frame, (&graph, features.as_ref()), ids, path, notes)
         }
+        (Input::Table(_), None) if args.features.features.is_some() => Err(input::needs_nodes(path)),
         (Input::Graph(..), None) => Err(input::not_a_table(path)),
         (Input::Table(_), Some(_)) => {
             let error = Error::parse(path.display().to_string(), "is read as a table where a graph is needed");
@@ -183,17 +186,18 @@ fn read_rows<T: Scalar>(path: &Path, learned: Option<String>, args: &PredictArgs
     Ok(named.or_else(|error| read(path, &without).map_err(|_| error))?)
 }
 
-/// Both sides of the wanted nodes; a side without links is empty.
+/// Both sides of the wanted nodes; a side without links is empty but for the features that the node may have.
 fn nodes<T: Scalar>(
     frame: &GraphFrame,
-    graph: &Graph,
+    (graph, features): (&Graph, Option<&NodeFeatures<T>>),
     ids: Vec<String>,
     path: &Path,
     mut notes: Vec<String>,
 ) -> Result<Wanted<T>> {
     let (row_ids, rows, left_out) = frame.row_samples::<T>(graph)?;
     let (col_ids, cols, also_left_out) = frame.col_samples::<T>(graph)?;
-    let linked: HashSet<&String> = row_ids.iter().chain(&col_ids).chain(&frame.ids).collect();
+    let described = features.map_or(&[][..], |features| &features.ids[..]);
+    let linked: HashSet<&String> = row_ids.iter().chain(&col_ids).chain(&frame.ids).chain(described).collect();
     if let Some(id) = ids.iter().find(|id| !linked.contains(id)) {
         let reason = format!("has no links of the node `{id}`, which the model does not know either");
         return Err(Error::parse(path.display().to_string(), reason).into());
@@ -202,20 +206,21 @@ fn nodes<T: Scalar>(
         let count = left_out + also_left_out;
         notes.push(format!("links from or to nodes that the model does not know were left out: {count}"));
     }
-    let sides = (picked(&row_ids, &rows, &ids), picked(&col_ids, &cols, &ids));
+    let with = |links: Csr<T>| frame.with_features(&ids, links, None, features).map(Samples::Sparse);
+    let sides = (with(picked(&row_ids, &rows, &ids))?, with(picked(&col_ids, &cols, &ids))?);
     let samples = Dataset { row_ids: Some(ids), ..Dataset::two_sided(sides.0, sides.1) };
     Ok(Wanted { samples, notes })
 }
 
 /// The samples of the wanted nodes, empty where there is none.
-fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Samples<T> {
+fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Csr<T> {
     let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
     let mut out = Csr::empty(samples.ncols());
     for id in wanted {
         let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
         out.push_row(cols.iter().copied().zip(values.iter().copied()));
     }
-    Samples::Sparse(out)
+    out
 }
 
 /// A score of nodes that were learned from tells nothing about others: they are refused if asked for, else counted.

@@ -7,6 +7,7 @@ use crate::{input, output, talk};
 use anyhow::Result;
 use lopsided::data::archive::Archive;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, write_matrix};
+use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::Fitted;
 use lopsided::report::text;
 use lopsided::{Error, Graph, Samples, Scalar, Side};
@@ -119,8 +120,10 @@ fn newcomers<T: Scalar>(
 ) -> Result<Newcomers<T>> {
     // Models of a table may have left a column of it out.
     let of_table = matches!(model, Fitted::Components(_));
+    let features = input::features::<T>(&args.features, None)?;
     let table = match if of_table { None } else { Some(read::<T>(path, &input::options(&args.read))?) } {
-        Some(Input::Graph(graph, notes)) => return nodes(model, side, path, &graph, notes),
+        Some(Input::Graph(graph, notes)) => return nodes(model, side, path, (&graph, features.as_ref()), notes),
+        _ if features.is_some() => return Err(input::needs_nodes(path)),
         Some(Input::Table(table)) => table,
         None => rows_without(archive.field("target")?, path, args)?,
     };
@@ -133,7 +136,7 @@ fn nodes<T: Scalar>(
     model: &Fitted<T>,
     side: Side,
     path: &Path,
-    graph: &Graph,
+    (graph, features): (&Graph, Option<&NodeFeatures<T>>),
     mut notes: Vec<String>,
 ) -> Result<Newcomers<T>> {
     let Some(frame) = model.frame() else { return Err(input::not_a_table(path)) };
@@ -156,7 +159,9 @@ fn nodes<T: Scalar>(
             ids.len() - old
         ));
     }
-    Ok(Newcomers { ids, samples: Samples::Sparse(samples), notes })
+    let own = model.embedding().map(|svd| &svd.data.x);
+    let samples = Samples::Sparse(frame.with_features(&ids, samples, own, features)?);
+    Ok(Newcomers { ids, samples, notes })
 }
 
 fn show(summary: &Summary, context: &Context) -> Result<()> {

@@ -12,6 +12,7 @@ mod landmarks;
 mod learned;
 mod links;
 mod machines;
+mod node_features;
 mod online;
 mod other_commands;
 mod real_data;

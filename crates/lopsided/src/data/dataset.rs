@@ -194,10 +194,12 @@ impl<T: Scalar> Dataset<T> {
     /// # Ok::<(), lopsided::Error>(())
     /// ```
     ///
+    /// With several steps of the walk ([`GraphRule::walk`]) both are of (P + P² + … + P^K)/K.
+    ///
     /// # Errors
-    /// Those of [`Graph::matrix`].
+    /// Those of [`Graph::matrix`]; [`Error::Param`] for a walk of no step or more than 16.
     pub fn from_graph(graph: &Graph, rule: &GraphRule) -> Result<Self> {
-        let (p, sums) = graph.matrix(rule)?;
+        let (p, sums, walk) = graph.walked(rule)?;
         let ids = graph.ids().to_vec();
         let sides = (Samples::Sparse(p.transpose()), Samples::Sparse(p));
         let (z, x) = if rule.unit { (unit_rows(sides.0), unit_rows(sides.1)) } else { sides };
@@ -208,7 +210,7 @@ impl<T: Scalar> Dataset<T> {
             weights: None,
             row_ids: Some(ids.clone()),
             col_ids: Some(ids.clone()),
-            frame: Some(GraphFrame { rule: *rule, ids, sums }),
+            frame: Some(GraphFrame { rule: *rule, ids, sums, walk, features: None }),
             maps: Maps::default(),
         })
     }

@@ -11,7 +11,9 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::data::node_features::FeatureBlock;
 use crate::data::samples::Csr;
+use crate::data::walk::{self, Walk};
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +36,7 @@ pub enum Links {
 /// use lopsided::{Graph, GraphRule, Links};
 ///
 /// let graph = Graph::new(["a", "b"].map(String::from).to_vec(), &[(0, 1, 3.0)])?;
-/// let plain = GraphRule { links: Links::Out, self_loops: false, normalize: false, unit: false };
+/// let plain = GraphRule { links: Links::Out, self_loops: false, normalize: false, unit: false, walk: 1 };
 /// let (a, sums) = graph.matrix::<f64>(&plain)?;
 /// assert_eq!((a.to_dense(), sums), (faer::mat![[0.0, 3.0], [0.0, 0.0]], vec![3.0, 0.0]));
 /// # Ok::<(), lopsided::Error>(())
@@ -51,11 +53,19 @@ pub struct GraphRule {
     /// compared by where their links lead and not by how many there are.
     #[serde(default)]
     pub unit: bool,
+    /// Steps K of the walk: samples are rows and columns of (P + P² + … + P^K)/K, and of P itself with one step.
+    #[serde(default = "one_step")]
+    pub walk: usize,
+}
+
+/// Files of earlier versions do not say how far the walk goes.
+fn one_step() -> usize {
+    1
 }
 
 impl Default for GraphRule {
     fn default() -> Self {
-        GraphRule { links: Links::In, self_loops: true, normalize: true, unit: false }
+        GraphRule { links: Links::In, self_loops: true, normalize: true, unit: false, walk: 1 }
     }
 }
 
@@ -143,6 +153,8 @@ impl Graph {
     /// 2. With self loops 1 is added to P\[i, i\].
     /// 3. With normalisation every row is divided by its sum; rows without entries stay empty.
     ///
+    /// It is one step of the walk, however many the rule has.
+    ///
     /// # Errors
     /// [`Error::Param`] for a row whose weights do not sum to more than 0 and which is to be divided by that.
     pub fn matrix<T: Scalar>(&self, rule: &GraphRule) -> Result<(Csr<T>, Vec<f64>)> {
@@ -170,6 +182,23 @@ impl Graph {
             sums.push(sum);
         }
         Ok((out, sums))
+    }
+
+    /// The matrix of all steps of the rule's walk, (P + … + P^K)/K, with what new nodes need to walk along.
+    pub(super) fn walked<T: Scalar>(&self, rule: &GraphRule) -> Result<(Csr<T>, Vec<f64>, Option<Walk>)> {
+        walk::check(rule.walk)?;
+        if rule.walk == 1 {
+            let (p, sums) = self.matrix(rule)?;
+            return Ok((p, sums, None));
+        }
+        let (p, sums) = self.matrix::<f64>(rule)?;
+        let (w, walk) = Walk::of(p, rule.walk)?;
+        let mut out = Csr::empty(w.ncols());
+        for i in 0..w.nrows() {
+            let (cols, values) = w.row(i);
+            out.push_row(cols.iter().zip(values).map(|(&j, &v)| (j, T::of(v))));
+        }
+        Ok((out, sums, Some(walk)))
     }
 }
 
@@ -214,6 +243,10 @@ pub struct GraphFrame {
     pub ids: Vec<String>,
     /// Row sums before normalisation.
     pub sums: Vec<f64>,
+    /// What new nodes walk along; `None` where a walk has one step.
+    pub walk: Option<Walk>,
+    /// The features beside links, where there are any; their coordinates follow those of the links.
+    pub features: Option<FeatureBlock>,
 }
 
 impl GraphFrame {
@@ -231,7 +264,8 @@ impl GraphFrame {
             Links::In => graph.adjacency.transpose(),
             Links::Out => graph.adjacency.clone(),
         };
-        self.samples(graph, &by_row, |node, entries| {
+        let side = NewSide { links: &by_row, along: self.walk.as_ref().map(|walk| walk.step.clone()) };
+        self.samples(graph, &side, |node, entries| {
             let own: f64 = if self.rule.self_loops { 1.0 } else { 0.0 };
             let sum = own + entries.iter().map(|e| e.1).sum::<f64>();
             let divisor = self.rule.divisor(sum, entries.is_empty() && own == 0.0, node)?;
@@ -251,17 +285,26 @@ impl GraphFrame {
         };
         let known: HashMap<&str, usize> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
         let divisor = |i: usize| if self.rule.normalize && self.sums[i] > 0.0 { self.sums[i] } else { 1.0 };
-        self.samples(graph, &by_col, |node, entries| {
+        let side = NewSide { links: &by_col, along: self.walk.as_ref().map(|walk| walk.step.transpose()) };
+        self.samples(graph, &side, |node, entries| {
             entries.iter_mut().for_each(|e| e.1 /= divisor(e.0 as usize));
             Ok(known.get(node).map_or(1.0, |&i| 1.0 / divisor(i)))
         })
     }
 
-    /// Samples of all nodes that have links in `sides`; `scale` scales a node's entries and returns its self-loop value.
+    /// What a user should know of the samples: how much of the walk was left out.
+    pub fn note(&self) -> Option<String> {
+        self.walk.as_ref().and_then(Walk::note)
+    }
+
+    /// Samples of all nodes that have links on a side; `scale` scales a node's entries and returns its self-loop value.
+    ///
+    /// Training nodes walk as they did. A walk from or to a new node passes it at its beginning or end only, and a node that stays at
+    /// its own loop leaves it a step later.
     fn samples<T: Scalar>(
         &self,
         graph: &Graph,
-        sides: &Csr<f64>,
+        side: &NewSide<'_>,
         scale: impl Fn(&str, &mut Vec<(u32, f64)>) -> Result<f64>,
     ) -> Result<(Vec<String>, Csr<T>, usize)> {
         let known: HashMap<&str, u32> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i as u32)).collect();
@@ -269,7 +312,7 @@ impl GraphFrame {
         let (mut ids, mut dropped) = (Vec::new(), 0);
         for (i, id) in graph.ids.iter().enumerate() {
             let own = known.get(id.as_str()).copied();
-            let (cols, vals) = sides.row(i);
+            let (cols, vals) = side.links.row(i);
             if cols.is_empty() && own.is_none() {
                 continue;
             }
@@ -285,6 +328,10 @@ impl GraphFrame {
                 entries.push((at, self_loop));
             }
             entries.sort_by_key(|e| e.0);
+            if let (Some(walk), Some(along)) = (&self.walk, &side.along) {
+                let waiting = if self.rule.self_loops && own.is_none() { self_loop } else { 0.0 };
+                entries = walk.sample(along, &entries, waiting, self.rule.walk);
+            }
             if self.rule.unit {
                 // A link to itself and the loop are one entry.
                 entries.dedup_by(|next, first| {
@@ -300,6 +347,12 @@ impl GraphFrame {
         }
         Ok((ids, out, dropped))
     }
+}
+
+/// The links that make up new samples, and what they walk along.
+struct NewSide<'a> {
+    links: &'a Csr<f64>,
+    along: Option<Csr<f64>>,
 }
 
 /// Rows of more than `most` entries lose some at random; what is kept keeps its order and its weights.
@@ -343,9 +396,22 @@ mod tests {
             let rule = GraphRule { links, ..GraphRule::default() };
             let graph = triangle();
             let (p, sums) = graph.matrix::<f64>(&rule).unwrap();
-            let frame = GraphFrame { rule, ids: graph.ids().to_vec(), sums };
+            let frame = GraphFrame { rule, ids: graph.ids().to_vec(), sums, walk: None, features: None };
             assert_eq!(frame.row_samples::<f64>(&graph).unwrap().1, p);
             assert_eq!(frame.col_samples::<f64>(&graph).unwrap().1, p.transpose());
+        }
+    }
+
+    #[test]
+    fn training_nodes_walk_as_they_did() {
+        for (links, normalize) in [(Links::In, true), (Links::Out, true), (Links::In, false)] {
+            let rule = GraphRule { links, normalize, walk: 3, ..GraphRule::default() };
+            let graph = triangle();
+            let (w, sums, walk) = graph.walked::<f64>(&rule).unwrap();
+            let frame = GraphFrame { rule, ids: graph.ids().to_vec(), sums, walk, features: None };
+            let close = |a: &Csr<f64>, b: &Csr<f64>| (a.to_dense() - b.to_dense()).norm_max() < 1e-14;
+            assert!(close(&frame.row_samples(&graph).unwrap().1, &w));
+            assert!(close(&frame.col_samples(&graph).unwrap().1, &w.transpose()));
         }
     }
 

@@ -5,6 +5,8 @@
 //! | [`samples`] | [`crate::Samples`], [`crate::Csr`] | dense or sparse rows of numbers, one sample per row |
 //! | [`dataset`] | [`crate::Dataset`], [`crate::Target`] | samples of both sides, labels, names: what is fitted |
 //! | [`graph`] | [`crate::Graph`], [`crate::GraphRule`] | directed graphs and the matrix they become |
+//! | [`node_features`] | [`node_features::NodeFeatures`] | features of nodes beside their links |
+//! | [`walk`] | [`crate::GraphRule::walk`] | several steps of the walk on a graph |
 //! | [`io`] | [`io::read`], [`io::write_matrix`] | files in and out |
 //! | [`row_stream`] | [`row_stream::RowStream`] | matrices larger than memory, read in passes |
 //! | [`archive`] | [`archive::Archive`] | saved models |
@@ -27,6 +29,8 @@ pub mod arrays;
 pub mod dataset;
 pub mod graph;
 pub mod io;
+pub mod node_features;
 pub mod row_stream;
 pub mod samples;
 pub mod synth;
+pub mod walk;

@@ -4,6 +4,7 @@
 //! columns of a dense table are brought to mean 0 and deviation 1 before a kernel of distances sees them. A penalty weighs
 //! errors against the size of a function, and which weight is right only held-out rows can tell: unless given, a few are tried.
 
+use super::recipe;
 use super::scoring::{deal, hidden};
 use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits};
 use crate::base::Run;
@@ -32,6 +33,9 @@ const FOLDS: usize = 3;
 const FEW: usize = 2000;
 /// Fewer samples than this say nothing about a penalty.
 const ENOUGH: usize = 12;
+
+/// Shares of features beside links that are tried.
+const WEIGHTS: [f64; 3] = [0.5, 0.2, 0.8];
 
 /// How the columns of a table are scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,6 +155,8 @@ pub(super) struct Prepared<T> {
     /// Never [`Scale::Auto`].
     pub(super) scale: Scale,
     pub(super) penalties: Vec<f64>,
+    /// Share of the features of nodes beside their links; `None`: the best of a few.
+    pub(super) weight: Option<f64>,
 }
 
 /// A machine that says everything, a sentence about it, and what was chosen by what.
@@ -182,22 +188,54 @@ impl<T: Scalar> Prepared<T> {
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
         folds.truncate(if known <= FEW { FOLDS } else { 1 });
         let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
-        let silent = Run { watch: run.watch.silent(), ..run.clone() };
-        let scores: Vec<f64> = loop {
-            match self.closed_scores(data, &points, &folds, &silent) {
-                // The largest penalties may be too large for the precision.
-                Err(Error::Singular { .. }) if points.len() > 1 => _ = points.pop(),
-                scores => break scores?.iter().map(|s| mean(s)).collect(),
-            }
-        };
+        let scores = self.tried(data, &mut points, &folds, run)?;
         let values = matches!(target, Target::Values(_));
-        let better = |a: f64, b: f64| if values { a < b } else { a > b };
-        let best = (1..scores.len()).fold(0, |best, at| if better(scores[at], scores[best]) { at } else { best });
+        let best = best(&scores, values);
         let tried: Vec<String> = self.penalties.iter().zip(&scores).map(|(p, s)| format!("{p}: {s:.4}")).collect();
-        let measure = if values { "root mean squared error" } else { "micro-F1" };
-        let why = format!("penalty {}, by held-out {measure} of {}", self.penalties[best], tried.join(", "));
+        let why = format!("penalty {}, by held-out {} of {}", self.penalties[best], measure(values), tried.join(", "));
         let warning = worthless(target, &folds, scores[best]);
         Ok(Settled { machine: self.inner.with(&points[best])?, warning, chosen: Some(why) })
+    }
+
+    /// The mean score of each point on the folds. The largest penalties, which come last, may be too large for the precision: they are
+    /// left out.
+    fn tried(&self, data: &Dataset<T>, points: &mut Vec<Point>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<f64>> {
+        let silent = Run { watch: run.watch.silent(), ..run.clone() };
+        loop {
+            match self.closed_scores(data, points, folds, &silent) {
+                Err(Error::Singular { .. }) if points.len() > 1 => _ = points.pop(),
+                scores => return Ok(scores?.iter().map(|s| mean(s)).collect()),
+            }
+        }
+    }
+
+    /// Nodes with the share of their features that was given, or with the best of a few on a held-out third of the labels, and
+    /// how that was chosen.
+    fn weighed(&self, data: Dataset<T>, run: &Run) -> Result<(Dataset<T>, Option<String>)> {
+        if !has_features(&data) {
+            return Ok((data, None));
+        }
+        if let Some(weight) = self.weight {
+            return Ok((data.with_feature_weight(weight)?, None));
+        }
+        let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
+        if target.known().len() < ENOUGH || smallest_class(target) < FOLDS {
+            return Ok((data, None));
+        }
+        let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
+        folds.truncate(1);
+        let values = matches!(target, Target::Values(_));
+        let mut scores = Vec::new();
+        for weight in WEIGHTS {
+            let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
+            points = if points.is_empty() { vec![Point::default()] } else { points };
+            let found = self.tried(&data.with_feature_weight(weight)?, &mut points, &folds, run)?;
+            scores.push(found[best(&found, values)]);
+        }
+        let weight = WEIGHTS[best(&scores, values)];
+        let tried: Vec<String> = WEIGHTS.iter().zip(&scores).map(|(w, s)| format!("{w}: {s:.4}")).collect();
+        let why = format!("feature-weight {weight}, by held-out {} of {}", measure(values), tried.join(", "));
+        Ok((data.with_feature_weight(weight)?, Some(why)))
     }
 
     /// Scores of points that say everything, each fold by a scale of its own.
@@ -220,6 +258,20 @@ impl<T: Scalar> Prepared<T> {
         }
         Ok(out)
     }
+}
+
+fn has_features<T>(data: &Dataset<T>) -> bool {
+    data.frame.as_ref().is_some_and(|frame| frame.features.is_some())
+}
+
+/// Where the best score is, the first of equals: the least error of values, the largest share of right classes.
+fn best(scores: &[f64], values: bool) -> usize {
+    let better = |a: f64, b: f64| if values { a < b } else { a > b };
+    (1..scores.len()).fold(0, |best, at| if better(scores[at], scores[best]) { at } else { best })
+}
+
+fn measure(values: bool) -> &'static str {
+    if values { "root mean squared error" } else { "micro-F1" }
 }
 
 fn mean(scores: &[f64]) -> f64 {
@@ -270,7 +322,8 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
             given.take("penalty");
         }
         let penalties = if given.value("penalty").is_some() { Vec::new() } else { self.penalties.clone() };
-        Ok(Box::new(Prepared { inner: self.inner.with(&given)?, scale, penalties }))
+        let weight = recipe::take_feature_weight(&mut given)?.or(self.weight);
+        Ok(Box::new(Prepared { inner: self.inner.with(&given)?, scale, penalties, weight }))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
@@ -282,13 +335,21 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
             // Whatever cannot be is told of all samples, not of a part of them.
             self.inner.plan(&data, run)?;
         }
+        let (data, weighed) = self.weighed(data, run)?;
+        let note = data.frame.as_ref().and_then(GraphFrame::note);
+        let weight = data.frame.as_ref().and_then(|frame| frame.features.as_ref()).map(|features| features.weight);
         let Settled { machine, warning, chosen } = self.settled(&data, run)?;
         let scaler = self.scaler(&data, data.y.as_ref())?;
         let data = if let Some(scaler) = &scaler { scaler.on(&data)? } else { data };
         let inner = machine.fit(data, run)?;
         let mut report = inner.report().clone();
         report.warnings.extend(warning);
-        report.chosen = report.chosen.or(chosen);
+        report.warnings.extend(note.filter(|note| !inner.report().warnings.contains(note)));
+        let chosen: Vec<String> = weighed.into_iter().chain(report.chosen.or(chosen)).collect();
+        report.chosen = Some(chosen.join("; ")).filter(|chosen| !chosen.is_empty());
+        if let Some(weight) = weight {
+            report.params.insert("feature-weight".into(), weight.into());
+        }
         if scaler.is_some() {
             report.params.insert("scale".into(), self.scale.to_string().into());
         }
@@ -304,10 +365,14 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let open = |point: &Point| !self.penalties.is_empty() && point.value("penalty").is_none();
-        if points.iter().any(|point| open(point) || point.value("scale").is_some()) {
+        let changes = |point: &Point| ["scale", "feature-weight"].iter().any(|name| point.value(name).is_some());
+        if points.iter().any(|point| open(point) || changes(point)) || (has_features(data) && self.weight.is_none()) {
             return validate_by_fits(self, data, points, folds, run);
         }
-        self.closed_scores(data, points, folds, run)
+        match self.weight.filter(|_| has_features(data)) {
+            Some(weight) => self.closed_scores(&data.with_feature_weight(weight)?, points, folds, run),
+            None => self.closed_scores(data, points, folds, run),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::{Graph, GraphRule, Links};
+use crate::data::node_features::{FeatureBlock, NodeFeatures, USUAL_WEIGHT};
 use crate::data::samples::SamplesRef;
 use crate::kernel::{Gamma, KernelSpec, kernels};
 use crate::solvers::svd;
@@ -45,7 +46,7 @@ pub const SVD_SETTINGS: [Setting; 7] = [
 ];
 
 /// Settings of the matrix of a graph.
-pub const GRAPH_SETTINGS: [Setting; 4] = [
+pub const GRAPH_SETTINGS: [Setting; 5] = [
     Setting::new("links", "links that make up a node's row", "in or out", "in"),
     Setting::new("self-loops", "links every node to itself", "true or false", "true; false for the kernel katz"),
     Setting::new(
@@ -55,7 +56,21 @@ pub const GRAPH_SETTINGS: [Setting; 4] = [
         "row; unit to embed and for links with kernels of distances; none for the kernel katz",
     ),
     Setting::new("max-degree", "most links in and most links out of a node", "at least 1", "all of them"),
+    Setting::new(
+        "walk",
+        "steps K of the walk that compares nodes: (P + P² + … + P^K)/K",
+        "a whole number between 1 and 16",
+        "1, a node's own links",
+    ),
 ];
+
+/// Settings of features of nodes beside their links.
+pub const FEATURE_SETTINGS: [Setting; 1] = [Setting::new(
+    "feature-weight",
+    "share w of the features: (1 - w)·(links) + w·(features) with the kernel linear, the product of both with rbf",
+    "auto or a number between 0 and 1",
+    "auto: by held-out labels to learn, 0.5 to embed",
+)];
 
 /// Settings of the compatibility of rows and columns.
 pub const COMPAT_SETTINGS: [Setting; 2] = [
@@ -108,6 +123,21 @@ impl Usual {
         let (gamma, gamma_factor) = if graph { (Gamma::Scale, GRAPH_FACTOR) } else { (Gamma::Median, 1.0) };
         Usual { kernel, gamma, gamma_factor, rank: 100, center: false, unit: false }
     }
+
+    /// The same for nodes that have features beside links: the sum of both kernels, whose products cost no more than the samples
+    /// have entries.
+    pub fn with_features(self, features: bool) -> Usual {
+        if features { Usual { kernel: "linear", ..self } } else { self }
+    }
+
+    /// What is usual for these data.
+    fn of<T: Scalar>(self, data: &Dataset<T>) -> Usual {
+        self.with_features(has_features(data))
+    }
+}
+
+fn has_features<T: Scalar>(data: &Dataset<T>) -> bool {
+    data.frame.as_ref().is_some_and(|frame| frame.features.is_some())
 }
 
 /// Takes the kernel and its bandwidth out of the settings.
@@ -236,23 +266,84 @@ pub fn take_graph_rule(
         Some(Value::Text(word)) if word == "none" => (false, false),
         Some(other) => return Err(Error::param("normalize", other, "`row`, `unit` or `none`")),
     };
-    let rule = GraphRule { links, self_loops: given.flag("self-loops", usual.self_loops)?, normalize, unit };
+    let walk = given.value("walk").map_or(Ok(1), |_| given.count("walk", 1));
+    let walk =
+        walk.map_err(|_| Error::param("walk", given.get("walk").unwrap_or(0.0), "a whole number between 1 and 16"))?;
+    if walk > 1 && kernel.of_graph() {
+        return Err(Error::param(
+            "walk",
+            walk,
+            format!("1 for the kernel `{}`, which has steps of its own", kernel.name),
+        ));
+    }
+    let self_loops = given.flag("self-loops", usual.self_loops)?;
+    let rule = GraphRule { links, self_loops, normalize, unit, walk: walk as usize };
     let most = given.value("max-degree").map(|_| given.count("max-degree", 1)).transpose();
     let most = most.map_err(|_| Error::param("max-degree", given.get("max-degree").unwrap_or(0.0), "at least 1"))?;
     given.take_all(&GRAPH_SETTINGS);
     Ok((rule, most.map(|most| most as usize)))
 }
 
-/// The nodes of a graph as samples, by the settings.
+/// The nodes of a graph as samples, by the settings, with their features where there are any.
 ///
 /// # Errors
-/// Those of [`take_graph_rule`] and [`Dataset::from_graph`].
-pub fn take_nodes<T: Scalar>(given: &mut Settings, graph: &Graph, usual: &Usual, run: &Run) -> Result<Dataset<T>> {
+/// Those of [`take_graph_rule`], [`Dataset::from_graph`] and [`with_features`].
+pub fn take_nodes<T: Scalar>(
+    given: &mut Settings,
+    graph: &Graph,
+    features: Option<&NodeFeatures<T>>,
+    usual: &Usual,
+    run: &Run,
+) -> Result<Dataset<T>> {
+    let usual = usual.with_features(features.is_some());
     let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
-    let (rule, most) = take_graph_rule(given, &KernelSpec::new(&kernel), usual.unit)?;
-    match most {
+    let kernel = KernelSpec::new(&kernel);
+    let (rule, most) = take_graph_rule(given, &kernel, usual.unit)?;
+    let data = match most {
         None => Dataset::from_graph(graph, &rule),
         Some(most) => Dataset::from_graph(&graph.cap_degrees(most, run.seed), &rule),
+    }?;
+    with_features(data, features, &kernel)
+}
+
+/// Nodes with their features, half of each until a weight is settled.
+///
+/// # Errors
+/// [`Error::Param`] for a kernel that compares no samples; those of [`Dataset::with_features`].
+pub fn with_features<T: Scalar>(
+    data: Dataset<T>,
+    features: Option<&NodeFeatures<T>>,
+    kernel: &KernelSpec,
+) -> Result<Dataset<T>> {
+    let Some(features) = features else { return Ok(data) };
+    if kernel.is_precomputed() || kernel.of_graph() {
+        let allowed = format!("left out for the kernel `{}`, which compares no samples", kernel.name);
+        return Err(Error::param("features", "given", allowed));
+    }
+    data.with_features(features, USUAL_WEIGHT)
+}
+
+/// Takes out the share of features beside links; none where it is to be found.
+///
+/// # Errors
+/// [`Error::Param`] for a share outside [0, 1].
+pub fn take_feature_weight(given: &mut Settings) -> Result<Option<f64>> {
+    match given.take("feature-weight") {
+        None => Ok(None),
+        Some(Value::Text(word)) if word == "auto" => Ok(None),
+        Some(Value::Number(weight)) => crate::data::node_features::check(weight).map(|()| Some(weight)),
+        Some(other) => Err(Error::param("feature-weight", other, "auto or a number between 0 and 1")),
+    }
+}
+
+/// Nodes that are embedded, with the share of their features that is asked for.
+///
+/// # Errors
+/// Those of [`take_feature_weight`]; [`Error::Param`] for a share without features.
+pub fn weighed<T: Scalar>(given: &mut Settings, data: Dataset<T>) -> Result<Dataset<T>> {
+    match take_feature_weight(given)? {
+        Some(weight) => data.with_feature_weight(weight),
+        None => Ok(data),
     }
 }
 
@@ -289,7 +380,11 @@ pub fn estimator<T: Scalar>(
     data: &Dataset<T>,
 ) -> Result<(Recipe, Box<dyn Estimator<T>>)> {
     let entry = entry::<T>(name)?;
-    let usual = Usual::learning(entry.kernel, data.frame.is_some());
+    let usual = Usual::learning(entry.kernel, data.frame.is_some()).of(data);
+    let weight = take_feature_weight(&mut given)?;
+    if let Some(weight) = weight.filter(|_| !has_features(data)) {
+        return Err(Error::param("feature-weight", weight, "left out for samples without features beside links"));
+    }
     let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
     let table = data.frame.is_none() && data.z.is_none() && !KernelSpec::new(&kernel).is_precomputed();
     let compat = take_compat(&mut given, if table { Compat::Pca } else { Compat::None })?;
@@ -303,6 +398,7 @@ pub fn estimator<T: Scalar>(
     let values = matches!(data.y, Some(Target::Values(_)));
     let prepared = Prepared {
         scale: take_scale(&mut given, &recipe.svd.gram.kernel, &entry, data)?,
+        weight,
         penalties: entry.penalties[usize::from(values)].to_vec(),
         inner: (entry.build)(recipe.clone()),
     };
@@ -358,7 +454,7 @@ pub fn most_components<T: Scalar>(kernel: &KernelSpec, data: &Dataset<T>, folds:
 /// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
 pub fn embedding<T: Scalar>(mut given: Settings, data: &Dataset<T>, own_columns: bool) -> Result<KernelSvd> {
     let asked = given.value("rank").is_some();
-    let usual = if data.frame.is_some() { Usual::NODES } else { Usual::EMBEDDING };
+    let usual = if data.frame.is_some() { Usual::NODES.of(data) } else { Usual::EMBEDDING };
     let mut svd = take_svd::<T>(&mut given, &usual, false, usize::MAX)?;
     given.refuse_unknown(&[])?;
     if !asked {
@@ -442,12 +538,19 @@ pub fn of_archive(archive: &Archive) -> Result<Settings> {
         found.insert("self-loops".into(), rule.self_loops.into());
         let normalize = if rule.unit { "unit" } else { ["none", "row"][usize::from(rule.normalize)] };
         found.insert("normalize".into(), normalize.into());
+        if rule.walk > 1 {
+            found.insert("walk".into(), rule.walk.into());
+        }
+    }
+    if let Some(features) = archive.field::<Option<FeatureBlock>>("features")? {
+        found.insert("feature-weight".into(), features.weight.into());
     }
     let own = entry::<f64>(&estimator).map(|entry| entry.settings.concat()).unwrap_or_default();
     let groups = [
         super::gram::settings(),
         SVD_SETTINGS.to_vec(),
         GRAPH_SETTINGS.to_vec(),
+        FEATURE_SETTINGS.to_vec(),
         COMPAT_SETTINGS.to_vec(),
         super::APPROXIMATION_SETTINGS.to_vec(),
         BICLUSTER_SETTINGS.to_vec(),

@@ -14,6 +14,7 @@ mod landmark_machines;
 mod linear_machines;
 mod model;
 mod naive;
+mod node_features;
 mod nu_svm;
 mod nystrom;
 mod nystrom_machine;

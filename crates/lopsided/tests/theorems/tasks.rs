@@ -207,7 +207,7 @@ fn links_that_were_taken_out_score_higher_than_pairs_without_link() {
     let (graph, _) = CyclicGraph { nodes: 600, classes: 3, degree: 60.0, contrast: 1.0, seed: 3 }.generate().unwrap();
     let held = HeldOut::split(&graph, 0.1, 1).unwrap();
     for links in [Links::In, Links::Out] {
-        let rule = GraphRule { links, self_loops: false, normalize: false, unit: false };
+        let rule = GraphRule { links, self_loops: false, normalize: false, unit: false, walk: 1 };
         let data = Dataset::<f64>::from_graph(&held.graph, &rule).unwrap();
         let features = LinearSvd::new(3).fit(&data, &Run::default()).unwrap();
         let right = held.evaluate(&features, links, 1.0).unwrap();

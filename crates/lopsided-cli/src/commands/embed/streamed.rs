@@ -79,6 +79,7 @@ fn refuse(args: &EmbedArgs, given: &Settings) -> lopsided::Result<()> {
         ("report", args.outputs.report.is_some()),
         ("labels", args.graph.labels.is_some()),
         ("nodes", args.graph.nodes.is_some()),
+        ("features", args.features.features.is_some()),
         ("center", given.flag("center", false)?),
         ("polish", given.flag("polish", false)?),
         ("block", given.value("block").is_some()),

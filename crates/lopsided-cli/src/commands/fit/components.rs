@@ -105,6 +105,7 @@ fn refuse(args: &FitArgs, given: &Settings, member: &str) -> lopsided::Result<()
         ("train-ids", args.train_ids.is_some()),
         ("cols", args.cols.is_some()),
         ("weights", args.weights.is_some()),
+        ("features", args.features.features.is_some()),
         ("stream", args.landmarks.stream),
     ];
     match meaningless.iter().find(|(_, given)| *given) {

@@ -55,15 +55,23 @@ pub fn classes_of<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) ->
     let codes: HashMap<&str, u32> = names.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
     let mut out = vec![None; ids.len()];
     for (id, label) in labels {
-        let row = rows.get(id.as_str()).ok_or_else(|| {
-            Error::parse(
-                path.display().to_string(),
-                format!("labels `{id}`, but the samples are 0 to {}", ids.len() - 1),
-            )
-        })?;
+        let row = rows.get(id.as_str()).ok_or_else(|| unknown(path, labels, id, (&rows, data.frame.is_some())))?;
         out[*row] = codes.get(label.as_str()).copied();
     }
     Ok(Target::Classes { names, codes: out })
+}
+
+/// The error about labels of samples that do not exist: how many there are, and the first of them.
+fn unknown(path: &Path, labels: &Labels, first: &str, (rows, nodes): (&HashMap<&str, usize>, bool)) -> Error {
+    let count = labels.iter().filter(|(id, _)| !rows.contains_key(id.as_str())).count();
+    let reason = match (nodes, count) {
+        (false, _) => format!("labels `{first}`, but the samples are 0 to {}", rows.len().max(1) - 1),
+        (true, 1) => format!("labels the node `{first}`, which no link names; --nodes can say that it exists"),
+        (true, _) => {
+            format!("labels {count} nodes that no link names, `{first}` the first; --nodes can say that they exist")
+        }
+    };
+    Error::parse(path.display().to_string(), reason)
 }
 
 /// Different labels: whole numbers in their order, others as they first appear.
@@ -93,5 +101,16 @@ mod tests {
         );
         let error = classes_of(Path::new("l.csv"), &data, &labels(&[("7", "a")])).unwrap_err().to_string();
         assert_eq!(error, "l.csv: labels `7`, but the samples are 0 to 2");
+        let graph = crate::data::graph::Graph::new(vec!["7".into(), "a".into()], &[(0, 1, 1.0)]).unwrap();
+        let nodes = Dataset::<f64>::from_graph(&graph, &crate::data::graph::GraphRule::default()).unwrap();
+        let refused = |pairs| classes_of(Path::new("l.csv"), &nodes, &labels(pairs)).unwrap_err().to_string();
+        assert_eq!(
+            refused(&[("8", "x"), ("7", "y")]),
+            "l.csv: labels the node `8`, which no link names; --nodes can say that it exists"
+        );
+        assert_eq!(
+            refused(&[("7", "y"), ("b", "x"), ("c", "x")]),
+            "l.csv: labels 2 nodes that no link names, `b` the first; --nodes can say that they exist"
+        );
     }
 }

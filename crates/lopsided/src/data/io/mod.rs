@@ -35,6 +35,7 @@
 //! | wanted | call |
 //! | --- | --- |
 //! | a graph or a table of any format | [`read`], which gives [`Input`] |
+//! | features of the nodes of a graph | [`read_node_features`] |
 //! | labels or lists of ids beside the data | [`read_labels`] with [`classes_of`], [`read_ids`] |
 //! | a table larger than memory | [`stream_svmlight`], [`stream_npy`] |
 //! | trials of an online learner, as they arrive | [`TrialReader`] |
@@ -53,6 +54,7 @@ mod ids;
 mod labels;
 mod matrix;
 mod matrix_market;
+mod node_features;
 mod nodes;
 mod npy;
 mod npy_stream;
@@ -77,6 +79,7 @@ use std::str::FromStr;
 
 pub use classes::{UNKNOWN, classes_of, wrong_count};
 pub use ids::{read_ids, read_labels};
+pub use node_features::read_node_features;
 pub use npy_stream::stream_npy;
 pub use predictions::predictions_csv;
 pub use svmlight_stream::{StreamedTable, stream_svmlight};

@@ -1,7 +1,7 @@
 //! A graph put together from links between named nodes.
 //!
-//! Ids that are all whole numbers are sorted, and gaps are filled where at least half of the range occurs: a graph of
-//! nodes 0 to 99 in which node 57 has no link still has 100 rows. Other ids keep the order in which they first appear.
+//! Ids that are all whole numbers are sorted, others keep the order in which they first appear. Only nodes that occur exist: a node without
+//! links stands on a line of its own, or in the list of nodes.
 
 use super::Reasoned;
 use super::fields::whole;
@@ -114,8 +114,8 @@ impl Builder {
         for id in extra {
             self.node(id).map_err(|reason| Error::parse(name, reason))?;
         }
-        let (ids, range) = if self.names.is_empty() { self.number_order() } else { (self.first_order(), None) };
-        let notes = idle_note(&ids, &self.links, range).into_iter().collect();
+        let ids = if self.names.is_empty() { self.number_order() } else { self.first_order() };
+        let notes = idle_note(&ids, &self.links).into_iter().collect();
         Ok((Graph::new(ids, &self.links)?, notes))
     }
 
@@ -131,20 +131,15 @@ impl Builder {
         ids
     }
 
-    /// Ids in numeric order, and their range when the gaps in it were filled.
-    fn number_order(&mut self) -> (Vec<String>, Option<(u64, u64)>) {
+    /// Ids in numeric order.
+    fn number_order(&mut self) -> Vec<String> {
         let sorted = self.numbers.sorted();
-        let range = dense_range(&sorted);
         let mut rank = vec![0u32; sorted.len()];
-        for (position, &(number, at)) in sorted.iter().enumerate() {
-            rank[at as usize] = range.map_or(position as u32, |(least, _)| (number - least) as u32);
+        for (position, &(_, at)) in sorted.iter().enumerate() {
+            rank[at as usize] = position as u32;
         }
         self.links.iter_mut().for_each(|l| *l = (rank[l.0 as usize], rank[l.1 as usize], l.2));
-        let ids = match range {
-            Some((least, most)) => (least..=most).map(|number| number.to_string()).collect(),
-            None => sorted.iter().map(|(number, _)| number.to_string()).collect(),
-        };
-        (ids, range)
+        sorted.iter().map(|(number, _)| number.to_string()).collect()
     }
 }
 
@@ -161,27 +156,16 @@ fn check_name(id: &str) -> Reasoned<()> {
     }
 }
 
-/// Least and greatest of sorted numbers that fill at least half of what lies between them.
-fn dense_range(sorted: &[(u64, u32)]) -> Option<(u64, u64)> {
-    let (least, most) = (sorted.first()?.0, sorted.last()?.0);
-    let span = (most - least).checked_add(1)?;
-    (span <= 2 * sorted.len() as u64 && u32::try_from(span).is_ok()).then_some((least, most))
-}
-
 /// A remark on nodes without links, which stay and may surprise.
-fn idle_note(ids: &[String], links: &[(u32, u32, f64)], range: Option<(u64, u64)>) -> Option<String> {
+fn idle_note(ids: &[String], links: &[(u32, u32, f64)]) -> Option<String> {
     let mut linked = vec![false; ids.len()];
     for &(source, target, _) in links {
         linked[source as usize] = true;
         linked[target as usize] = true;
     }
     let idle = linked.iter().filter(|l| !**l).count();
-    let nodes = match range {
-        Some((least, most)) => format!("nodes {least} to {most}"),
-        None => format!("{} nodes", ids.len()),
-    };
     let verb = if idle == 1 { "has no link; it stays" } else { "have no link; they stay" };
-    (idle > 0).then(|| format!("{idle} of the {nodes} {verb}"))
+    (idle > 0).then(|| format!("{idle} of the {} nodes {verb}", ids.len()))
 }
 
 #[cfg(test)]

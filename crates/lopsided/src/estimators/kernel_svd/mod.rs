@@ -15,6 +15,7 @@ use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
+use crate::data::graph::GraphFrame;
 use crate::estimators::gram::Gram;
 use crate::kernel::{Gamma, Kernel, KernelSpec};
 use crate::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, OperatorPlan};
@@ -250,6 +251,7 @@ impl KernelSvd {
             let (name, m) = (spec.name.to_uppercase(), plan.size.1);
             format!("{name} row sums are estimated from {} of {m} columns", cols.len())
         }));
+        svd.report.notes.extend(data.frame.as_ref().and_then(GraphFrame::note));
         let scaling = self.scaling;
         Ok(KernelSvdModel { kernel: spec, scaling, operator, svd, normalizer, sampled_cols, means, data })
     }

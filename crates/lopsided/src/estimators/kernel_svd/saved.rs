@@ -3,8 +3,10 @@ use crate::base::error::Result;
 use crate::base::scalar::Scalar;
 use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, Maps};
-use crate::data::graph::GraphFrame;
+use crate::data::graph::{GraphFrame, GraphRule};
+use crate::data::node_features::FeatureBlock;
 use crate::data::samples::{Samples, SamplesRef, Side};
+use crate::data::walk::Walk;
 use crate::operator::Means;
 use crate::solvers::svd::Svd;
 use std::path::Path;
@@ -136,6 +138,13 @@ pub(in crate::estimators) fn put_data<T: Scalar>(archive: &mut Archive, data: &D
     if let Some(frame) = &data.frame {
         archive.set_field("graph", frame.rule);
         archive.set_vector("graph.sums", &frame.sums);
+        if let Some(walk) = &frame.walk {
+            archive.set_field("walk", (walk.most, walk.left_out));
+            archive.set_samples("graph.step", SamplesRef::Sparse(walk.step.as_ref()));
+        }
+        if let Some(features) = &frame.features {
+            archive.set_field("features", features);
+        }
     }
 }
 
@@ -149,11 +158,32 @@ pub(in crate::estimators) fn take_data<T: Scalar>(archive: &Archive) -> Result<D
     };
     let (row_ids, col_ids) = (archive.texts("row_ids")?, archive.texts("col_ids")?);
     let frame = match (archive.field("graph")?, &row_ids) {
-        (Some(rule), Some(ids)) => Some(GraphFrame { rule, ids: ids.clone(), sums: archive.vector("graph.sums")? }),
+        (Some(rule), Some(ids)) => Some(take_frame(archive, rule, (ids, x.width()))?),
         _ => None,
     };
     let [rows, cols] = MAPS.map(|(name, _)| archive.has(name).then(|| archive.matrix(name)).transpose());
     Ok(Dataset { x, z, y: None, weights: None, row_ids, col_ids, frame, maps: Maps { rows: rows?, cols: cols? } })
+}
+
+/// What places new nodes; files of earlier versions have neither walks nor features.
+fn take_frame(archive: &Archive, rule: GraphRule, (ids, width): (&[String], usize)) -> Result<GraphFrame> {
+    let walk = match archive.field::<Option<(Option<usize>, f64)>>("walk")? {
+        None => None,
+        Some((most, left_out)) => match archive.samples::<f64>("graph.step")? {
+            Samples::Sparse(step) if (step.nrows(), step.ncols()) == (ids.len(), ids.len()) => {
+                Some(Walk { step, most, left_out })
+            }
+            _ => return Err(archive.error("has a step of the walk that does not fit its nodes")),
+        },
+    };
+    if (rule.walk > 1) != walk.is_some() {
+        return Err(archive.error("has no step of its walk"));
+    }
+    let features: Option<FeatureBlock> = archive.field("features")?;
+    if features.as_ref().is_some_and(|f| !f.is_consistent() || ids.len() + f.width != width) {
+        return Err(archive.error("has features whose arrays do not fit together"));
+    }
+    Ok(GraphFrame { rule, ids: ids.to_vec(), sums: archive.vector("graph.sums")?, walk, features })
 }
 
 /// How the column samples are kept in the file.
