@@ -8,6 +8,7 @@ from ._core import registry as _registry
 from ._graph import GraphEmbedding
 from ._graphs import DirectedGraph
 from ._kernel_svd import KernelSVD
+from ._matrix import KernelMatrix
 from ._nystrom import KernelRidge, NystromRidge
 from ._nystrom_classes import NystromLogistic, NystromSVC
 from ._nystrom_features import KernelPCA, NystromFeatures, NystromPCA
@@ -20,6 +21,7 @@ __all__ = [
     "DirectedGraph",
     "GraphEmbedding",
     "KernelBiclustering",
+    "KernelMatrix",
     "KernelPCA",
     "KernelRidge",
     "KernelSVD",

@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 import json
-import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
-from ._exceptions import convergence_warning, not_fitted_error
+from ._docs import documented
+from ._exceptions import convergence_warning, not_fitted_error, warn
 from ._inputs import Given, cast, feature_names, samples, seed_of
+from ._kernels import is_of_objects, kernel_matrix, sequence
 from ._progress import Callbacks, progress
 from ._sklearn import Output, Parameters, Tags
 
@@ -35,6 +36,7 @@ def recipe(settings: dict[str, Any]) -> str:
     return json.dumps({name.replace("_", "-"): plain(value) for name, value in settings.items() if value is not None})
 
 
+@documented
 class Estimator(Parameters, Tags, Callbacks):
     """A thin class over a model of the core.
 
@@ -43,24 +45,69 @@ class Estimator(Parameters, Tags, Callbacks):
 
     _core_name = ""
     _core_settings: tuple[str, ...] = ()
+    #: Names that the core has for parameters.
+    _renamed: dict[str, str] = {}
+    _model: Any
+
+    if TYPE_CHECKING:  # parameters are attributes
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def _take(self, arguments: dict[str, Any]) -> None:
+        """Keeps the arguments of the constructor as they are."""
+        for name in self._parameter_names():
+            setattr(self, name, arguments[name])
+
+    @property
+    def _kernel_name(self) -> str:
+        """A kernel of the user's becomes a precomputed matrix."""
+        return "precomputed" if callable(self.kernel) else self.kernel
 
     def _settings(self, graph: bool = False) -> dict[str, Any]:
-        """Names and values for the core; a kernel of the user's has become a precomputed matrix."""
+        """Names and values for the core."""
         settings = {name: getattr(self, name) for name in self._core_settings if graph or name not in GRAPH}
         settings |= getattr(self, "kernel_params", None) or {}
-        return settings | {"kernel": "precomputed"} if callable(settings.get("kernel")) else settings
+        return settings | {"kernel": self._kernel_name} if "kernel" in settings else settings
+
+    def _in_our_words(self, sentence: str) -> str:
+        """A sentence of the core with the names that parameters have here."""
+        for ours, core in self._renamed.items():
+            if ours in self._parameter_names():
+                sentence = sentence.replace(f"`{core}`", f"`{ours}`")
+        return sentence
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
-        with progress(self) as listener:
-            self._model = _core.fit(self._core_name, recipe(settings), given, seed, listener)
+        try:
+            with progress(self) as listener:
+                self._model = _core.fit(self._core_name, recipe(settings), given, seed, listener)
+        except ValueError as error:
+            raise ValueError(self._in_our_words(str(error))) from None
         self.report_: dict[str, Any] = json.loads(self._model.report())
         for sentence in self.report_.get("warnings", []):
-            warnings.warn(sentence, UserWarning, stacklevel=4)
+            warn(self._in_our_words(sentence))
         if not self.report_.get("converged", True):
-            warnings.warn("the tolerance was not reached; see `report_`", convergence_warning(), stacklevel=4)
+            warn("the tolerance was not reached; see `report_`", convergence_warning())
         return self.report_
+
+    def _given(self, X: Any, least: int = 1) -> Given:
+        """Training samples; of a kernel of the user's, its values at all pairs of them."""
+        self.__dict__.pop("_samples", None)
+        if callable(getattr(self, "kernel", None)):
+            self._samples = self._objects(X, reset=True, least=least)
+            return Given(x=kernel_matrix(self.kernel, self._samples, self._samples))
+        parts, _, dtype = self._check_samples(X, reset=True, least=least)
+        return Given(single=dtype == np.float32, x=parts)
+
+    def _objects(self, X: Any, *, reset: bool, least: int = 1) -> Any:
+        """What a kernel of the user's takes: samples as ever, or any objects."""
+        things = sequence(X)
+        if not is_of_objects(things):
+            self._check_samples(X, reset=reset, least=least)
+        elif reset:
+            self.__dict__.pop("n_features_in_", None)
+        return things
 
     def _check_samples(self, X: Any, *, reset: bool, least: int = 1) -> tuple[Any, tuple[int, int], np.dtype]:
         """X as the core takes it, with as many features, and those names, as in `fit`."""
@@ -84,15 +131,17 @@ class Estimator(Parameters, Tags, Callbacks):
             return
         who = type(self).__name__
         if names is None and known is not None:
-            warnings.warn(f"X does not have valid feature names, but {who} was fitted with feature names", stacklevel=5)
+            warn(f"X does not have valid feature names, but {who} was fitted with feature names")
         if names is not None and known is None:
-            warnings.warn(f"X has feature names, but {who} was fitted without feature names", stacklevel=5)
+            warn(f"X has feature names, but {who} was fitted without feature names")
         if names is not None and known is not None and list(names) != list(known):
             raise ValueError(_names_differ(list(names), list(known)))
 
     def _new(self, X: Any) -> Given:
         """New samples in the precision of the model."""
         model = self._fitted()
+        if hasattr(self, "_samples"):
+            return Given(x=kernel_matrix(self.kernel, self._objects(X, reset=False), self._samples))
         parts, _, _ = self._check_samples(X, reset=False)
         return Given(single=model.single, x=cast(parts, np.float32 if model.single else np.float64))
 
@@ -119,8 +168,7 @@ class Estimator(Parameters, Tags, Callbacks):
 
         Parameters
         ----------
-        path : str or path-like
-            Where to; the file appears whole or not at all.
+        path
         """
         self._fitted().save(path)
 
@@ -130,8 +178,7 @@ class Estimator(Parameters, Tags, Callbacks):
 
         Parameters
         ----------
-        path : str or path-like
-            The file.
+        path
 
         Returns
         -------
@@ -173,6 +220,7 @@ class Estimator(Parameters, Tags, Callbacks):
             self._model = _core.Model.from_bytes(model)
 
 
+@documented
 class Transformer(Estimator, Output):
     """An estimator whose features have names."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ._docs import documented
 from ._exceptions import not_fitted_error
 
 #: Colours that people with any kind of colour vision can tell apart (Okabe and Ito), and markers for the rest.
@@ -21,6 +22,7 @@ def pyplot() -> Any:
     return matplotlib.pyplot
 
 
+@documented
 class SpectrumDisplay:
     """Singular values or eigenvalues of a fitted estimator.
 
@@ -33,10 +35,8 @@ class SpectrumDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the picture.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_
+    figure_
     line_ : matplotlib Line2D
         The values.
 
@@ -61,14 +61,12 @@ class SpectrumDisplay:
         ----------
         estimator : estimator
             One with `singular_values_` or `eigenvalues_`.
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot`.
+        ax
+        **kwargs
 
         Returns
         -------
-        display : SpectrumDisplay
+        display
         """
         if hasattr(estimator, "singular_values_"):
             return cls(estimator.singular_values_).plot(ax, **kwargs)
@@ -80,14 +78,12 @@ class SpectrumDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot`.
+        ax
+        **kwargs
 
         Returns
         -------
-        self : SpectrumDisplay
+        self
         """
         self.ax_, self.figure_ = axes(ax)
         style = {"color": COLORS[0], "marker": "o", "markersize": 4, **kwargs}
@@ -101,6 +97,7 @@ class SpectrumDisplay:
         return self
 
 
+@documented
 class RegretDisplay:
     """Regret of an online learner after some of its trials, with the bound of the theory.
 
@@ -113,10 +110,8 @@ class RegretDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the picture.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_
+    figure_
     lines_ : list of matplotlib Line2D
         Regret, and the bound where there is one.
 
@@ -141,14 +136,12 @@ class RegretDisplay:
         ----------
         estimator : OnlinePairRegressor or OnlineKernelPCA
             A learner that has its trials.
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot` of the regret.
+        ax
+        **kwargs
 
         Returns
         -------
-        display : RegretDisplay
+        display
         """
         regret = attribute(estimator, "regret", "a regret")
         points = regret(curve=True)
@@ -159,14 +152,12 @@ class RegretDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot` of the regret.
+        ax
+        **kwargs
 
         Returns
         -------
-        self : RegretDisplay
+        self
         """
         self.ax_, self.figure_ = axes(ax)
         trials = [point["trials"] for point in self.points]

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from ._displays import COLORS, MARKERS, attribute, axes, pyplot
+from ._docs import documented
 from ._inputs import is_sparse
 
 
+@documented
 class EmbeddingDisplay:
     """The two embeddings of rows and columns, or of nodes as sources and as targets, side by side.
 
@@ -23,8 +25,7 @@ class EmbeddingDisplay:
     ----------
     ax_ : ndarray of matplotlib Axes of shape (2,)
         The panels.
-    figure_ : matplotlib Figure
-        Figure with the panels.
+    figure_
 
     Examples
     --------
@@ -53,7 +54,7 @@ class EmbeddingDisplay:
 
         Returns
         -------
-        display : EmbeddingDisplay
+        display
         """
         rows = attribute(estimator, "row_vectors_", "an embedding of rows and columns")
         titles = ("rows", "columns")
@@ -75,12 +76,11 @@ class EmbeddingDisplay:
             Components on the two axes, counted from 0.
         labels : array-like or pair of array-likes, default=None
             Classes that are told apart by colour and marker: of rows and columns alike, or of each.
-        **kwargs : dict
-            For matplotlib's `scatter`.
+        **kwargs
 
         Returns
         -------
-        self : EmbeddingDisplay
+        self
         """
         width = self.rows.shape[1]
         if not all(0 <= c < width for c in components):
@@ -97,6 +97,7 @@ class EmbeddingDisplay:
         return self
 
 
+@documented
 class BiclusterDisplay:
     """A matrix with its rows and columns in the order of their clusters.
 
@@ -109,10 +110,8 @@ class BiclusterDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the picture.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_
+    figure_
     image_ : matplotlib AxesImage
         The matrix in the new order.
 
@@ -142,14 +141,12 @@ class BiclusterDisplay:
             One with `row_labels_` and `column_labels_`.
         X : {array-like, sparse matrix} of shape (n_rows, n_columns)
             The matrix it was fitted to.
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `imshow`.
+        ax
+        **kwargs
 
         Returns
         -------
-        display : BiclusterDisplay
+        display
         """
         labels = attribute(estimator, "row_labels_", "clusters of rows and columns")
         return cls(X, labels, estimator.column_labels_).plot(ax, **kwargs)
@@ -159,14 +156,12 @@ class BiclusterDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `imshow`.
+        ax
+        **kwargs
 
         Returns
         -------
-        self : BiclusterDisplay
+        self
         """
         self.ax_, self.figure_ = axes(ax)
         rows, cols = (np.argsort(labels, kind="stable") for labels in (self.row_labels, self.column_labels))

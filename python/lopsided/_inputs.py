@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import numbers
 import sys
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ._exceptions import data_conversion_warning, warn
 
 
 @dataclass
@@ -23,6 +24,10 @@ class Given:
     row_ids: list[str] | None = None
     col_ids: list[str] | None = None
     links: tuple[list[str], np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    def count(self) -> int:
+        """Number of samples."""
+        return len(self.x[1]) - 1 if isinstance(self.x, tuple) else self.x.shape[0]
 
 
 def is_sparse(X: Any) -> bool:
@@ -140,13 +145,10 @@ def column(y: Any) -> np.ndarray:
     """Targets as a vector; a single column is taken with the warning of scikit-learn."""
     y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if y.ndim == 2 and y.shape[1] == 1:
-        from ._exceptions import data_conversion_warning
-
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), "
             "for example using ravel().",
             data_conversion_warning(),
-            stacklevel=4,
         )
         return y.ravel()
     if y.ndim != 1:

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from ._base import Transformer
+from ._docs import documented
 from ._machines import KERNEL_PARAMETERS, LANDMARKS, Machine
 from ._supervised import Regressor
 
 
+@documented
 class NystromRidge(Machine, Regressor):
     """Kernel ridge regression on landmarks.
 
@@ -20,41 +22,13 @@ class NystromRidge(Machine, Regressor):
     ----------
     alpha : float, default=1.0
         Weight of the norm, as in scikit-learn's `KernelRidge`; the penalty of the program `lopsided` is 1/alpha.
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, default="rbf"
-        A symmetric kernel; "precomputed" if X is the matrix of kernel values.
-    gamma : float, {"scale", "auto", "median"} or None, default=None
-        Coefficient of distance or scalar product: "scale" is 1/(n_features var(X)), "auto" and None are 1/n_features,
-        "median" is 1/median distance.
-    degree, coef0 : float, default=3, 1
-        Degree and constant of the kernel "poly".
-    approach : {"lla", "gsa", "ncr", "exact"}, default="lla"
-        Linear machine on the features of the landmarks, its coefficients carried over to all samples, the best function of
-        the landmarks' span, or no landmarks at all.
-    n_landmarks : int, default=None
-        Number of landmarks; 1000, or all samples where there are fewer.
-    sampler : str, default="uniform"
-        How they are chosen, a name of `lopsided.samplers()`.
-    landmarks : array-like of int, or {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
-        Landmarks of your own: row numbers of X, or points.
-    nystrom : {"standard", "one-shot", "double", "multi-scale"}, default=None
-        How landmarks become an orthonormal basis; "standard".
-    truncate : int, default=None
-        Most basis vectors; all.
-    random_state : int, RandomState instance or None, default=None
-        Seed; None is 0, so that equal calls give equal results.
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
 
     Attributes
     ----------
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    landmark_indices_ : ndarray of int
-        Rows of X that are the landmarks, where they were given.
-    report_ : dict
-        Kernel with its gamma, approach, number of landmarks, warnings.
+    n_features_in_
+    feature_names_in_
+    landmark_indices_
+    report_
 
     See Also
     --------
@@ -85,19 +59,7 @@ class NystromRidge(Machine, Regressor):
         self, alpha=1.0, *, kernel="rbf", gamma=None, degree=3, coef0=1, approach="lla", n_landmarks=None,
         sampler="uniform", landmarks=None, nystrom=None, truncate=None, random_state=None, verbose=0,
     ):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.approach = approach
-        self.n_landmarks = n_landmarks
-        self.sampler = sampler
-        self.landmarks = landmarks
-        self.nystrom = nystrom
-        self.truncate = truncate
-        self.random_state = random_state
-        self.verbose = verbose
+        self._take(locals())
 
     def _settings_for(self, x: Any) -> dict[str, Any]:
         alpha = float(self.alpha)
@@ -105,25 +67,8 @@ class NystromRidge(Machine, Regressor):
             raise ValueError(f"`alpha` is {self.alpha} but must be a number above 0")
         return super()._settings_for(x) | {"penalty": 1.0 / alpha}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn a function of the samples.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; a square matrix of kernel values for a precomputed kernel.
-        y : array-like of shape (n_samples,)
-            Values to learn.
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights of the squared errors.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit_target(X, y, sample_weight)
-
-
+@documented
 class KernelRidge(NystromRidge):
     """Kernel ridge regression with all samples, the baseline of `NystromRidge`.
 
@@ -134,23 +79,12 @@ class KernelRidge(NystromRidge):
     ----------
     alpha : float, default=1.0
         Weight of the norm.
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, default="rbf"
-        A symmetric kernel; "precomputed" if X is the matrix of kernel values.
-    gamma : float, {"scale", "auto", "median"} or None, default=None
-        See `NystromRidge`.
-    degree, coef0 : float, default=3, 1
-        Degree and constant of the kernel "poly".
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
 
     Attributes
     ----------
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        Kernel with its gamma, warnings.
+    n_features_in_
+    feature_names_in_
+    report_
 
     See Also
     --------
@@ -170,44 +104,55 @@ class KernelRidge(NystromRidge):
     _exact = True
 
     def __init__(self, alpha=1.0, *, kernel="rbf", gamma=None, degree=3, coef0=1, verbose=0):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.verbose = verbose
+        self._take(locals())
 
 
+@documented
 class LandmarkTransformer(Machine, Transformer):
     """What components and features of landmarks share."""
+
+    _fewest = 1
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Choose landmarks, where there are any, and find the features.
+
+        Parameters
+        ----------
+        X
+        y
+
+        Returns
+        -------
+        self
+        """
+        self._fit_core(self._given(X, least=self._fewest))
+        self._restore()
+        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit and place the same samples.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : None
-            For the sake of scikit-learn's interface.
+        X
+        y
 
         Returns
         -------
-        features : ndarray of shape (n_samples, n_features_out)
+        features
         """
-        return self.fit(X).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Any:
         """Features of samples.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; for a precomputed kernel rows of kernel values with the training samples.
+        X
 
         Returns
         -------
-        features : ndarray of shape (n_samples, n_features_out)
+        features
         """
         return self._wrapped(self._fitted().transform(self._new(X)), X)
 

@@ -5,71 +5,25 @@ from typing import Any
 
 import numpy as np
 
+from ._docs import documented
 from ._inputs import cast, check_length, column, samples, weights_of
 from ._learners import BOUNDS, KERNELS, STEPS, OnlineLearner
 from ._machines import count_of, width_of
 
 
+@documented
 class OnlinePairRegressor(OnlineLearner):
     """Learns values of pairs, one pair after the other, as tr(W' phi(x) psi(z)') with a matrix W of bounded norm.
 
-    Parameters
-    ----------
-    learner : str, default="gd-trace"
-        "gd-trace", "gd-spectral" or "gd-frobenius" (gradient descent in a ball of that norm) or "p-norm" (perceptron) for
-        pairs; "gd-symmetric", "eg-plus" or "meg" for single samples.
-    loss : {"squared", "absolute", "logistic", "hinge", "gain"}, default=None
-        The learner's usual loss, "squared" for gradient descent; "logistic" and "hinge" take labels 1 and -1.
-    radius : float, default=None
-        Bound of the norm of W; 1.
-    kernel : {"linear", "poly", "rbf", "laplacian"}, default="linear"
-        Kernel of the rows of X, whose features are phi.
-    gamma : float, default=None
-        Coefficient of distance or scalar product; 1/n_features.
-    degree, coef0 : float, default=None
-        Degree and constant of the kernel "poly"; 3 and 1.
-    right_kernel : str, default=None
-        Kernel of the rows of Z; that of X, with the same numbers.
-    right_gamma, right_degree, right_coef0 : float, default=None
-        Its parameters.
-    power : float, default=None
-        p of the learner "p-norm"; 4.
-    dimension : int, default=None
-        Number of features of the kernel, for the learner "meg".
-    steps : {"fixed", "decreasing", "tuned"}, default=None
-        Sizes of the steps: `step`, `step`/sqrt(t) in trial t, or what the theorem wants. "tuned" with `horizon`, else
-        "decreasing".
-    step : float, default=None
-        Size of the steps; 1.
-    horizon : int, default=None
-        Number of trials that tuned steps are made for.
-    expected_loss, expected_rank : float and int, default=None
-        What tuned steps of exponentiated gradients are made for.
-    normalize : bool, default=False
-        Scale every sample to unit length in feature space.
-    budget : int, default=None
-        Most samples that are stored on each side.
-    removal : {"merge", "drop"}, default="merge"
-        How a sample goes when the budget is full.
-    keep_trials : int, default=2000
-        Up to so many trials are kept for `regret`.
-    verbose : int, default=0
-        Tell on stderr how far learning is.
-
     Attributes
     ----------
-    n_trials_, n_iter_ : int
-        Trials so far.
-    losses_ : ndarray of shape (n_trials_,)
-        Loss of each trial before it was learned from; NaN for trials of a file that does not tell.
-    cumulative_loss_ : float
-        Their sum.
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        `spec`, the learner with its settings, and `account`, its counts and sums.
+    n_trials_
+    n_iter_
+    losses_
+    cumulative_loss_
+    n_features_in_
+    feature_names_in_
+    report_
 
     See Also
     --------
@@ -108,37 +62,14 @@ class OnlinePairRegressor(OnlineLearner):
         step=None, horizon=None, expected_loss=None, expected_rank=None, normalize=False, budget=None, removal="merge",
         keep_trials=2000, verbose=0,
     ):
-        self.learner = learner
-        self.loss = loss
-        self.radius = radius
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.right_kernel = right_kernel
-        self.right_gamma = right_gamma
-        self.right_degree = right_degree
-        self.right_coef0 = right_coef0
-        self.power = power
-        self.dimension = dimension
-        self.steps = steps
-        self.step = step
-        self.horizon = horizon
-        self.expected_loss = expected_loss
-        self.expected_rank = expected_rank
-        self.normalize = normalize
-        self.budget = budget
-        self.removal = removal
-        self.keep_trials = keep_trials
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any, *, Z: Any = None) -> OnlinePairRegressor:
         """Forget everything and learn from the pairs, in order.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Left samples.
+        X
         y : array-like of shape (n_samples,)
             Values of the pairs.
         Z : {array-like, sparse matrix} of shape (n_samples, n_right_features), default=None
@@ -146,7 +77,7 @@ class OnlinePairRegressor(OnlineLearner):
 
         Returns
         -------
-        self : OnlinePairRegressor
+        self
         """
         self._model = None
         return self.partial_fit(X, y, Z=Z)
@@ -161,7 +92,7 @@ class OnlinePairRegressor(OnlineLearner):
 
         Returns
         -------
-        self : OnlinePairRegressor
+        self
         """
         if y is None:
             raise ValueError("This OnlinePairRegressor estimator requires y to be passed, but the target y is None.")
@@ -209,12 +140,11 @@ class OnlinePairRegressor(OnlineLearner):
         ----------
         X, y, Z
             See `fit`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each pair counts.
+        sample_weight
 
         Returns
         -------
-        score : float
+        score
         """
         y = np.asarray(y, dtype=np.float64)
         weights = weights_of(sample_weight, len(y))

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from ._base import Transformer
+from ._docs import documented
 from ._inputs import cast
 from ._learners import BOUNDS, KERNELS, STEPS, OnlineLearner
 from ._machines import count_of, width_of
 
 
+@documented
 class OnlineKernelPCA(OnlineLearner, Transformer):
     """Principal components in feature space, learned from one sample after the other.
 
@@ -21,41 +23,18 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     ----------
     n_components : int, default=1
         Number of components.
-    kernel : {"rbf", "laplacian", "poly", "linear"}, default="rbf"
-        The kernel, whose features are phi.
-    gamma : float, default=None
-        Coefficient of distance or scalar product; 1/n_features.
-    degree, coef0 : float, default=None
-        Degree and constant of the kernel "poly"; 3 and 1.
-    dimension : int, default=None
-        Number of features of the kernel, where it is known.
-    steps, step, horizon, expected_loss, expected_rank
-        See `OnlinePairRegressor`.
     normalize : bool, default=True
         Scale every sample to unit length in feature space; without it no sample may be longer than 1.
-    budget : int, default=None
-        Most samples that are stored.
-    removal : {"merge", "drop"}, default="merge"
-        How a sample goes when the budget is full.
-    keep_trials : int, default=2000
-        Up to so many trials are kept for `regret`.
-    verbose : int, default=0
-        Tell on stderr how far learning is.
 
     Attributes
     ----------
-    n_trials_, n_iter_ : int
-        Trials so far.
-    losses_ : ndarray of shape (n_trials_,)
-        Minus the gain of each trial before it was learned from.
-    cumulative_loss_ : float
-        Their sum.
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        `spec`, the learner with its settings, and `account`, its counts and sums.
+    n_trials_
+    n_iter_
+    losses_
+    cumulative_loss_
+    n_features_in_
+    feature_names_in_
+    report_
 
     See Also
     --------
@@ -91,36 +70,19 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
         horizon=None, expected_loss=None, expected_rank=None, normalize=True, budget=None, removal="merge",
         keep_trials=2000, verbose=0,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.dimension = dimension
-        self.steps = steps
-        self.step = step
-        self.horizon = horizon
-        self.expected_loss = expected_loss
-        self.expected_rank = expected_rank
-        self.normalize = normalize
-        self.budget = budget
-        self.removal = removal
-        self.keep_trials = keep_trials
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any = None) -> OnlineKernelPCA:
         """Forget everything and learn from the samples, in order.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : None
-            For the sake of scikit-learn's interface.
+        X
+        y
 
         Returns
         -------
-        self : OnlineKernelPCA
+        self
         """
         self._model = None
         return self.partial_fit(X)
@@ -135,7 +97,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
 
         Returns
         -------
-        self : OnlineKernelPCA
+        self
         """
         fresh = getattr(self, "_model", None) is None
         x = cast(self._check_samples(X, reset=fresh)[0], np.float64)
@@ -153,7 +115,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
 
         Returns
         -------
-        features : ndarray of shape (n_samples, n_components)
+        features
         """
         return self.fit(X).transform(X)
 
@@ -162,8 +124,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        X
 
         Returns
         -------
@@ -179,8 +140,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        X
 
         Returns
         -------
@@ -199,7 +159,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
 
         Returns
         -------
-        score : float
+        score
         """
         return float(np.mean(self.score_samples(X)))
 

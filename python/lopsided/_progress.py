@@ -22,7 +22,7 @@ class Callbacks:
 
         Returns
         -------
-        self : object
+        self
         """
         from sklearn.callback import CallbackSupportMixin
 
