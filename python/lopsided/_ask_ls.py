@@ -50,9 +50,9 @@ class AsKLSClassifier(Probabilities, Classifier):
     _core_settings = (*KERNEL, *COUPLED, "merge", *GRAPH)
 
     def __init__(
-        self, penalty="auto", *, merge="stack", kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None,
+        self, penalty="auto", *, merge="stack", kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, class_weight=None, on_singular="tikhonov", tikhonov=None, route="auto", graph=None,
-        links="in", self_loops=None, normalize=None, max_degree=None, random_state=None, verbose=0,
+        links="in", self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -85,9 +85,9 @@ class AsKLSRegressor(Regressor):
     _core_settings = AsKLSClassifier._core_settings
 
     def __init__(
-        self, penalty="auto", *, merge="stack", kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None,
+        self, penalty="auto", *, merge="stack", kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, on_singular="tikhonov", tikhonov=None, route="auto", graph=None,
-        links="in", self_loops=None, normalize=None, max_degree=None, random_state=None, verbose=0,
+        links="in", self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -122,8 +122,8 @@ class LSSVMClassifier(Classifier):
     _core_settings = (*KERNEL, *COUPLED, "symmetrize", *GRAPH)
 
     def __init__(
-        self, penalty="auto", *, symmetrize="average", kernel="rbf", gamma=None, gamma_factor=None, degree=None, coef0=None,
+        self, penalty="auto", *, symmetrize="average", kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, class_weight=None, on_singular="tikhonov", tikhonov=None, route="auto", graph=None,
-        links="in", self_loops=None, normalize=None, max_degree=None, random_state=None, verbose=0,
+        links="in", self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
     ):
         self._take(locals())

@@ -16,7 +16,7 @@ from ._sklearn import Output, Parameters, Tags
 
 KERNEL = ("kernel", "gamma", "gamma_factor", "degree", "coef0", "epsilon")
 #: Settings of the matrix of a graph, which means nothing without one.
-GRAPH = ("links", "self_loops", "normalize", "max_degree")
+GRAPH = ("links", "self_loops", "normalize", "max_degree", "walk", "feature_weight")
 SOLVER = ("rank", "solver", "tol", "center", "scaling", "sampler", "rows_sample", "cols_sample")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ._base import GRAPH, KERNEL, SOLVER
 from ._docs import documented
-from ._graphs import DirectedGraph, nodes_of
+from ._graphs import DirectedGraph, node_features, nodes_of
 from ._inputs import Given
 from ._kernel_svd import Embedding
 
@@ -53,14 +53,14 @@ class GraphEmbedding(Embedding):
     _core_settings = (*KERNEL, *SOLVER, *GRAPH)
 
     def __init__(
-        self, rank=None, *, kernel="rbf", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
-        kernel_params=None, links="in", self_loops=None, normalize=None, max_degree=None, center=False,
+        self, rank=None, *, kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
+        kernel_params=None, links="in", self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, center=False,
         scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None, graph=None,
         side="rows", single=False, random_state=None, verbose=0,
     ):
         self._take(locals())
 
-    def fit(self, X: Any, y: Any = None, *, nodes: Any = None) -> GraphEmbedding:
+    def fit(self, X: Any, y: Any = None, *, nodes: Any = None, features: Any = None) -> GraphEmbedding:
         """Embed the nodes of a graph.
 
         Parameters
@@ -71,6 +71,8 @@ class GraphEmbedding(Embedding):
         y
         nodes : iterable, default=None
             Nodes that a list of links shall have even without links.
+        features : {array-like, sparse matrix} of shape (n_nodes, n_features), frame or dict, default=None
+            Features of the nodes beside their links, in the order of the nodes, or by name: a frame with nodes as index, a dict.
 
         Returns
         -------
@@ -79,7 +81,9 @@ class GraphEmbedding(Embedding):
         self._check_side()
         graph = DirectedGraph.of(X if self.graph is None else self.graph, nodes)
         self.nodes_ = graph.nodes
-        self._fit_core(Given(single=bool(self.single), links=graph.core()))
+        single = bool(self.single)
+        own = node_features(features, graph.nodes, single)
+        self._fit_core(Given(single=single, links=graph.core(), features=own))
         self._restore()
         return self
 
@@ -89,28 +93,30 @@ class GraphEmbedding(Embedding):
         self.n_features_in_ = len(self.nodes_)
         super()._restore()
 
-    def fit_transform(self, X: Any, y: Any = None, *, nodes: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, nodes: Any = None, features: Any = None) -> Any:
         """Embed the nodes of a graph and return their features.
 
         Parameters
         ----------
-        X, y, nodes
+        X, y, nodes, features
             See `fit`.
 
         Returns
         -------
         features
         """
-        self.fit(X, nodes=nodes)
+        self.fit(X, nodes=nodes, features=features)
         return self._wrapped(self._trained(), None) if self.graph is None else self.transform(X)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, *, features: Any = None) -> Any:
         """Features of the nodes of a graph, placed by their links with nodes that the model knows.
 
         Parameters
         ----------
         X : graph or list of nodes
             As for `fit`; links with other nodes are left out.
+        features : default=None
+            Features of nodes that the model does not know, where it has learned from features; see `fit`.
 
         Returns
         -------
@@ -121,9 +127,9 @@ class GraphEmbedding(Embedding):
         if self.graph is not None:
             return self._wrapped(self._trained()[self._places(nodes_of(X))], None)
         sides = {"rows": [False], "columns": [True], "both": [False, True]}[self.side]
-        return self._wrapped(np.hstack([self._placed(X, columns=columns) for columns in sides]), None)
+        return self._wrapped(np.hstack([self._placed(X, features, columns=columns) for columns in sides]), None)
 
-    def transform_columns(self, Z: Any) -> np.ndarray:
+    def transform_columns(self, Z: Any, *, features: Any = None) -> np.ndarray:
         """Features of the column side of the nodes of a graph.
 
         Parameters
@@ -135,7 +141,7 @@ class GraphEmbedding(Embedding):
         -------
         features : ndarray of shape (n_nodes, rank)
         """
-        return self._placed(Z, columns=True)
+        return self._placed(Z, features, columns=True)
 
     def _places(self, nodes: list[str]) -> list[int]:
         """Where the model has these nodes."""
@@ -145,10 +151,11 @@ class GraphEmbedding(Embedding):
             raise ValueError(f"X has {unknown[0]!r}, which is no node of the graph")
         return [places[node] for node in nodes]
 
-    def _placed(self, graph: Any, *, columns: bool) -> np.ndarray:
+    def _placed(self, graph: Any, features: Any, *, columns: bool) -> np.ndarray:
         model = self._fitted()
-        links = DirectedGraph.of(graph).core()
-        return model.transform(Given(single=model.single, links=links, row_ids=links[0]), columns=columns)
+        links = DirectedGraph.of(graph)
+        core, own = links.core(), node_features(features, links.nodes, model.single)
+        return model.transform(Given(single=model.single, links=core, row_ids=core[0], features=own), columns=columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

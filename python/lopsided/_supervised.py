@@ -7,7 +7,7 @@ import numpy as np
 
 from ._base import Estimator
 from ._docs import documented
-from ._graphs import DirectedGraph, is_graph, name_of, nodes_of
+from ._graphs import DirectedGraph, is_graph, is_unknown, name_of, node_features, nodes_of, targets_by_node
 from ._inputs import Given, cast, check_length, column, samples, weights_of
 from ._kernels import kernel_matrix
 from ._matrix import KernelMatrix
@@ -16,18 +16,20 @@ from ._matrix import KernelMatrix
 class Supervised(Estimator):
     """Fitting to samples or to the nodes of a graph with a target, predicting of new ones."""
 
-    def _fit_target(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def _fit_target(self, X: Any, y: Any, sample_weight: Any = None, features: Any = None) -> Any:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        if is_graph(X):
+        graph = getattr(self, "graph", None)
+        if is_graph(X, self._kernel_name) or (features is not None and graph is None):
             given, y, weights = self._of_graph(X, y, sample_weight)
-        elif getattr(self, "graph", None) is not None:
+        elif graph is not None:
             given, y, weights = self._of_nodes(X, y, sample_weight)
         else:
             given, y = self._samples_given(X), self._column(y)
             check_length(len(y), given.count(), "y")
             weights = weights_of(sample_weight, len(y))
         self._set_target(given, y)
+        given.features = node_features(features, getattr(self, "nodes_", []))
         given.weights = self._weighted(y, weights)
         self._fit_core(given)
         return self
@@ -47,8 +49,11 @@ class Supervised(Estimator):
         if getattr(self, "graph", None) is not None:
             raise ValueError("X is a graph and `graph` is one as well: give nodes as X, or leave `graph` out")
         given = self._graph_given(X)
-        y = _targets_of_nodes(y, self.nodes_) if isinstance(y, dict) else column(y)
+        named = targets_by_node(y)
+        y = column(y) if named is None else _targets_of_nodes(named, self.nodes_)
         check_length(len(y), len(self.nodes_), "y")
+        if any(map(is_unknown, y.tolist())):
+            y = np.array([None if is_unknown(value) else value for value in y.tolist()], dtype=object)
         return given, y, weights_of(sample_weight, len(y))
 
     def _of_nodes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Given, np.ndarray, Any]:
@@ -83,11 +88,11 @@ class Supervised(Estimator):
             X = X.rows
         return self._given(X, least=2)
 
-    def _wanted(self, X: Any, Z: Any = None) -> Given:
+    def _wanted(self, X: Any, Z: Any = None, features: Any = None) -> Given:
         """New samples, or nodes with or without their links."""
         model = self._fitted()
         if model.nodes() is not None:
-            return _nodes_given(X, model.single)
+            return _nodes_given(X, model.single, features)
         if isinstance(X, KernelMatrix):
             X, Z = X.rows, X.columns.T
         given = self._new(X)
@@ -110,25 +115,29 @@ class Classifier(Supervised):
 
     _estimator_type = "classifier"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, features: Any = None) -> Any:
         """Learn classes of samples or nodes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), `KernelMatrix`, graph or list of nodes
-            Samples, a square matrix of kernel values, or a graph of networkx, igraph or `DirectedGraph`; with the parameter
-            `graph` some of its nodes.
-        y : array-like of shape (n_samples,) or dict
-            Classes, of any type that can be sorted; for a graph one for each node, None where unknown, or a dict of nodes
-            and classes.
+            Samples, a square matrix of kernel values, or a graph: `DirectedGraph`, networkx, igraph, a frame of links, an adjacency
+            frame, a list of links between names, with `features` all that `DirectedGraph.of` takes; with the parameter `graph`
+            some of its nodes.
+        y : array-like of shape (n_samples,), dict or series
+            Classes, of any type that can be sorted; for a graph one for each node, None, NaN or NA where unknown, or a dict or an
+            indexed series of nodes and classes.
         sample_weight
             Weights of the losses.
+        features : {array-like, sparse matrix} of shape (n_nodes, n_features), frame or dict, default=None
+            Features of the nodes of a graph beside their links, in the order of `nodes_`, or by name: a frame with nodes as
+            index, a dict.
 
         Returns
         -------
         self
         """
-        return self._fit_target(X, y, sample_weight)
+        return self._fit_target(X, y, sample_weight, features)
 
     def _settings(self, graph: bool = False) -> dict[str, Any]:
         settings, given = super()._settings(graph), getattr(self, "class_weight", None)
@@ -160,34 +169,36 @@ class Classifier(Supervised):
         super()._restore()
         self.classes_ = _values_of(self._model.classes())
 
-    def _decision(self, X: Any, Z: Any = None) -> np.ndarray:
-        return self._fitted().decision(self._wanted(X, Z))
+    def _decision(self, X: Any, Z: Any = None, features: Any = None) -> np.ndarray:
+        return self._fitted().decision(self._wanted(X, Z, features))
 
     def _scores(self, decision: np.ndarray) -> np.ndarray:
         """A column for each class; of two classes one vector, positive for the second."""
         return (decision[:, 1] - decision[:, 0]) / 2 if decision.shape[1] == 2 else decision
 
-    def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Classes of samples.
 
         Parameters
         ----------
         X new
         Z columns
+        features : default=None
+            Features of new nodes, where the model has learned from features; see `fit`.
 
         Returns
         -------
         classes : ndarray of shape (n_samples,)
         """
-        decision = self._decision(X, Z)
+        decision = self._decision(X, Z, features)
         return self.classes_[np.argmax(decision, axis=1)]
 
-    def decision_function(self, X: Any, *, Z: Any = None) -> np.ndarray:
+    def decision_function(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Decision values of samples.
 
         Parameters
         ----------
-        X, Z
+        X, Z, features
             See `predict`.
 
         Returns
@@ -195,7 +206,7 @@ class Classifier(Supervised):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Of two classes one value, positive for the second class.
         """
-        return self._scores(self._decision(X, Z))
+        return self._scores(self._decision(X, Z, features))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples that are predicted correctly.
@@ -218,19 +229,19 @@ class Classifier(Supervised):
 class Probabilities(Supervised):
     """For classifiers whose model has class probabilities."""
 
-    def predict_proba(self, X: Any, *, Z: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Probabilities of the classes.
 
         Parameters
         ----------
-        X, Z
+        X, Z, features
             See `predict`.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        found = self._fitted().probabilities(self._wanted(X, Z))
+        found = self._fitted().probabilities(self._wanted(X, Z, features))
         if found is None:
             raise AttributeError(f"this {type(self).__name__} has no probabilities")
         return found
@@ -242,7 +253,7 @@ class Regressor(Supervised):
 
     _estimator_type = "regressor"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, features: Any = None) -> Any:
         """Learn values of samples or nodes.
 
         Parameters
@@ -250,15 +261,17 @@ class Regressor(Supervised):
         X : {array-like, sparse matrix} of shape (n_samples, n_features), `KernelMatrix`, graph or list of nodes
             See `AsKLSClassifier.fit`.
         y : array-like of shape (n_samples,) or dict
-            Values; for a graph one for each node, NaN or None where unknown, or a dict of nodes and values.
+            Values; for a graph one for each node, NaN, NA or None where unknown, or a dict or an indexed series of nodes and values.
         sample_weight
             Weights of the squared errors.
+        features : default=None
+            Features of the nodes of a graph beside their links; see `AsKLSClassifier.fit`.
 
         Returns
         -------
         self
         """
-        return self._fit_target(X, y, sample_weight)
+        return self._fit_target(X, y, sample_weight, features)
 
     def _set_target(self, given: Given, y: np.ndarray) -> None:
         values = np.array([np.nan if v is None else v for v in y], dtype=np.float64) if y.dtype == object else y
@@ -267,19 +280,21 @@ class Regressor(Supervised):
             _refuse_not_finite(values)
         given.values = values
 
-    def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Values of samples.
 
         Parameters
         ----------
         X new
         Z columns
+        features : default=None
+            Features of new nodes, where the model has learned from features; see `fit`.
 
         Returns
         -------
         values : ndarray of shape (n_samples,)
         """
-        return self._fitted().decision(self._wanted(X, Z))[:, 0]
+        return self._fitted().decision(self._wanted(X, Z, features))[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Coefficient of determination R².
@@ -304,12 +319,14 @@ class Regressor(Supervised):
         return float(1 - rest / total)
 
 
-def _nodes_given(X: Any, single: bool) -> Given:
-    """Nodes by name, or a graph with their links."""
+def _nodes_given(X: Any, single: bool, features: Any = None) -> Given:
+    """Nodes by name, or a graph with their links; features are in the order of either."""
     if is_graph(X):
-        links = DirectedGraph.of(X).core()
-        return Given(single=single, links=links, row_ids=links[0])
-    return Given(single=single, row_ids=nodes_of(X))
+        links = DirectedGraph.of(X)
+        core = links.core()
+        return Given(single=single, links=core, row_ids=core[0], features=node_features(features, links.nodes, single))
+    names = nodes_of(X)
+    return Given(single=single, row_ids=names, features=node_features(features, names, single))
 
 
 def _targets_of_nodes(y: dict[Any, Any], nodes: list[Any]) -> np.ndarray:
