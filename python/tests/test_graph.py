@@ -50,10 +50,10 @@ def test_links_of_undirected_graphs_count_twice_and_names_stay():
     assert graph.nodes == ["a", "b", "c"] and len(graph.sources) == 4
 
 
-def test_gaps_between_numbers_are_filled_as_the_program_does():
-    assert DirectedGraph.of([(0, 2), (2, 3)]).nodes == [0, 1, 2, 3]
-    assert DirectedGraph.of([(0, 900)]).nodes == [0, 900]
-    assert DirectedGraph.of([("x", "y")], nodes=["z"]).nodes == ["x", "y", "z"]
+def test_only_nodes_that_occur_exist_as_in_the_program():
+    model = GraphEmbedding(2).fit([(3, 4), (4, 7), (7, 3)])
+    assert model.nodes_ == [3, 4, 7]
+    assert GraphEmbedding(2).fit([(0, 900), (900, 5)]).nodes_ == [0, 5, 900]
 
 
 @pytest.mark.parametrize("machine", [AsKLSClassifier(kernel="sne"), LSSVMClassifier(kernel="sne")])
