@@ -17,7 +17,14 @@ from . import _core
 #: Parameters that only Python has, or has in other words than the library: type, then a line.
 PARAMETERS: dict[str, tuple[str, str]] = {
     "C": ("float", "Weight of the losses."),
+    "alpha": ("float", "Weight of the norm in the ridge regression that `inverse_transform` is learned by."),
     "class_weight": ('dict, "balanced" or None', "What the weights of the samples of a class are multiplied by."),
+    "fit_inverse_transform": ("bool", "Learn `inverse_transform` as well."),
+    "gamma": (
+        'float, array-like of shape (n_features,), "scale", "median" or "ksvd"',
+        "Coefficient of the distance; an array has one for each column. None: scale, or median for tables that are learned or "
+        "clustered.",
+    ),
     "graph": (
         "graph",
         "The graph, where X shall be some of its nodes: so nodes are divided by scikit-learn's cross-validation and searches "

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ from ._supervised import Classifier, Probabilities
 
 class ClassMachine(Classifier, Machine):
     """What machines with losses share."""
+
+    def _in_our_words(self, sentence: str) -> str:
+        """C is the penalty."""
+        return re.sub(r"\bpenalty\b", "C", super()._in_our_words(sentence))
 
     def _restore(self) -> None:
         super()._restore()
@@ -40,6 +45,13 @@ class NystromSVC(ClassMachine):
     Attributes
     ----------
     classes_
+    support_ : ndarray of int
+        Rows of X that are support vectors, of the exact machine.
+    dual_coef_ : ndarray of shape (n_functions, n_support)
+        Their coefficients: f(x) = sum_j dual_coef_[k, j] k(x_j, x) + intercept_[k] for each pair of classes, or for each class;
+        of two classes one function, which is `decision_function`.
+    intercept_ : ndarray of shape (n_functions,)
+        Constants of the functions.
     n_features_in_
     feature_names_in_
     landmark_indices_
@@ -86,12 +98,41 @@ class NystromSVC(ClassMachine):
             return settings | {"nu": float(self.nu)}
         return settings | {"penalty": float(self.C), "loss": str(self.loss).replace("_", "-")}
 
+    def _set_target(self, given: Any, y: np.ndarray) -> None:
+        super()._set_target(given, y)
+        self._order = np.argsort(given.classes[1], kind="stable")  # the core has the samples of a class side by side
+
+    def _functions(self, name: str) -> np.ndarray:
+        self._fitted()
+        if self.approach != "exact" or not hasattr(self, "_order"):
+            raise AttributeError("only an exact machine (approach='exact') that was fitted here knows its support vectors")
+        sign = -1.0 if len(self.classes_) == 2 else 1.0  # positive for the second class
+        return sign * self._model.array(name)
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Rows of X that are support vectors."""
+        rows = self._order[np.any(self._functions("source") != 0, axis=1)]
+        return np.sort(rows)
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients of the support vectors, a row for each function."""
+        coefficients = np.empty_like(found := self._functions("source"))
+        coefficients[self._order] = found
+        return coefficients[self.support_].T
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Constants of the functions."""
+        return self._functions("source.bias")
+
     @property
     def predict_proba(self) -> Any:
         """Probabilities of the classes, with `probability=True`: a function of X that returns a column for each class."""
         if not self.probability:
             raise AttributeError("predict_proba is not available when probability=False")
-        return functools.partial(Probabilities.predict_proba, self)
+        return functools.partial(Probabilities.predict_proba, self)  # type: ignore[arg-type]
 
     def _restore(self) -> None:
         super()._restore()

@@ -48,7 +48,8 @@ class NystromPCA(LandmarkTransformer):
 
     def __init__(
         self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, approach="lla",
-        n_landmarks=None, sampler="uniform", landmarks=None, nystrom=None, truncate=None, random_state=None, verbose=0,
+        n_landmarks=None, sampler="uniform", landmarks=None, nystrom=None, truncate=None,
+        fit_inverse_transform=False, alpha=1e-3, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -90,7 +91,8 @@ class KernelPCA(NystromPCA):
     _exact = True
 
     def __init__(
-        self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, random_state=None, verbose=0
+        self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, fit_inverse_transform=False,
+        alpha=1e-3, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -137,7 +139,8 @@ class NystromFeatures(LandmarkTransformer):
 
     def __init__(
         self, kernel="rbf", *, gamma=None, degree=3, coef0=1, n_landmarks=None, sampler="uniform", landmarks=None,
-        nystrom=None, truncate=None, random_state=None, verbose=0,
+        nystrom=None, truncate=None,
+        fit_inverse_transform=False, alpha=1e-3, random_state=None, verbose=0,
     ):
         self._take(locals())
 

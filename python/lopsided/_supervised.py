@@ -7,10 +7,11 @@ import numpy as np
 
 from ._base import Estimator
 from ._docs import documented
+from ._exceptions import warn
 from ._graphs import DirectedGraph, is_graph, name_of, nodes_of
 from ._inputs import Given, cast, check_length, column, samples, weights_of
 from ._kernels import kernel_matrix
-from ._matrix import KernelMatrix
+from ._matrix import KernelMatrix, is_symmetric
 
 
 class Supervised(Estimator):
@@ -29,6 +30,8 @@ class Supervised(Estimator):
             weights = weights_of(sample_weight, len(y))
         self._set_target(given, y)
         given.weights = self._weighted(y, weights)
+        if given.weights is not None and not given.weights.any():
+            raise ValueError("`sample_weight` is zero for every sample but must be above zero for one at least")
         self._fit_core(given)
         return self
 
@@ -81,7 +84,13 @@ class Supervised(Estimator):
         if isinstance(X, KernelMatrix):
             X.refuse_unless_precomputed(self._kernel_name)
             X = X.rows
-        return self._given(X, least=2)
+        given = self._given(X, least=2)
+        self._needs_columns = self._has_two_functions() and not is_symmetric(given.x)
+        return given
+
+    def _has_two_functions(self) -> bool:
+        """Whether new samples of a given matrix are seen from both sides."""
+        return self.kernel == "precomputed" and self._core_name in ("ask-ls", "ls-svm") and self.get_params().get("merge") != "source"
 
     def _wanted(self, X: Any, Z: Any = None) -> Given:
         """New samples, or nodes with or without their links."""
@@ -89,10 +98,15 @@ class Supervised(Estimator):
         if model.nodes() is not None:
             return _nodes_given(X, model.single)
         if isinstance(X, KernelMatrix):
-            X, Z = X.rows, X.columns.T
+            X, Z = X.rows, X.columns
         given = self._new(X)
         if hasattr(self, "_samples"):
             given.z = np.ascontiguousarray(kernel_matrix(self.kernel, self._samples, X).T)
+        elif Z is None and getattr(self, "_needs_columns", False):
+            warn(
+                "the kernel matrix of `fit` is not symmetric, and X has rows k(new, known) alone, which are taken for columns as "
+                "well: pass `Z`, or a KernelMatrix as X"
+            )
         elif Z is not None:
             given.z = cast(samples(np.asarray(Z).T, "Z")[0], np.float32 if model.single else np.float64)
         return given

@@ -1,0 +1,104 @@
+"""Classes and values from the features of the kernel SVD."""
+from __future__ import annotations
+
+from typing import Any
+
+from ._base import GRAPH, KERNEL, SOLVER
+from ._docs import documented
+from ._supervised import Classifier, Regressor, Supervised
+
+_SETTINGS = (*KERNEL, *(name for name in SOLVER if name != "center"), "penalty", "compat", "compat_width", *GRAPH)
+
+
+class _Unweighted(Supervised):
+    """Samples count the same."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Find the features and learn from them.
+
+        Parameters
+        ----------
+        X, y
+            See `AsKLSClassifier.fit`.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit_target(X, y)
+
+
+@documented
+class KernelSVDClassifier(_Unweighted, Classifier):
+    """Classes from the features of the kernel SVD: a linear least squares machine on both sides.
+
+    The rows of a table are compared with its columns, the nodes of a graph as sources with themselves as targets.
+
+    Attributes
+    ----------
+    classes_
+    n_features_in_
+    nodes_
+    report_
+
+    See Also
+    --------
+    KernelSVD : The features alone.
+    AsKLSClassifier : A machine with an asymmetric kernel, without features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import KernelSVDClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 4))
+    >>> y = np.where(X[:, 0] > 0, "right", "left")
+    >>> KernelSVDClassifier(rank=8).fit(X, y).score(X, y) > 0.8
+    True
+    """
+
+    _core_name = "kernel-svd"
+    _core_settings = _SETTINGS
+
+    def __init__(
+        self, rank=None, *, penalty=None, kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
+        kernel_params=None, compat=None, compat_width=None, scaling=None, solver=None, tol=None, sampler=None,
+        rows_sample=None, cols_sample=None, graph=None, links="in", self_loops=None, normalize=None, max_degree=None,
+        random_state=None, verbose=0,
+    ):
+        self._take(locals())
+
+
+@documented
+class KernelSVDRegressor(_Unweighted, Regressor):
+    """Values from the features of the kernel SVD: the machine of `KernelSVDClassifier` for values.
+
+    Attributes
+    ----------
+    n_features_in_
+    nodes_
+    report_
+
+    See Also
+    --------
+    KernelSVDClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import KernelSVDRegressor
+    >>> X = np.random.default_rng(0).standard_normal((80, 4))
+    >>> KernelSVDRegressor(rank=8).fit(X, X[:, 0]).predict(X).shape
+    (80,)
+    """
+
+    _core_name = "kernel-svd"
+    _core_settings = _SETTINGS
+
+    def __init__(
+        self, rank=None, *, penalty=None, kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
+        kernel_params=None, compat=None, compat_width=None, scaling=None, solver=None, tol=None, sampler=None,
+        rows_sample=None, cols_sample=None, graph=None, links="in", self_loops=None, normalize=None, max_degree=None,
+        random_state=None, verbose=0,
+    ):
+        self._take(locals())
