@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,9 @@ class Estimator(Parameters, Tags, Callbacks):
     _core_settings: tuple[str, ...] = ()
     #: Names that the core has for parameters.
     _renamed: dict[str, str] = {}
+    #: What fits set, and which words of `_docs` its methods mean.
+    _attributes: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "report_")
+    _arguments: dict[str, str] = {}
     _model: Any
 
     if TYPE_CHECKING:  # parameters are attributes
@@ -87,9 +91,13 @@ class Estimator(Parameters, Tags, Callbacks):
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
         if getattr(self, "_only_plans", False):
             raise _Planned(json.loads(_core.plan(self._core_name, recipe(settings), given, seed)))
+        return self._learned(lambda listener: _core.fit(self._core_name, recipe(settings), given, seed, listener))
+
+    def _learned(self, learn: Callable[[Any], Any]) -> dict[str, Any]:
+        """Keeps the model that comes out, warns; the report of the fit."""
         try:
             with progress(self) as listener:
-                self._model = _core.fit(self._core_name, recipe(settings), given, seed, listener)
+                self._model = learn(listener)
         except ValueError as error:
             raise type(error)(self._in_our_words(str(error))) from None
         self._model = self._model.with_feature_names(_listed(getattr(self, "feature_names_in_", None)))
@@ -102,11 +110,6 @@ class Estimator(Parameters, Tags, Callbacks):
 
     def plan(self, X: Any, y: Any = None, **kwargs: Any) -> dict[str, Any]:
         """What `fit` would do and cost, without doing it.
-
-        Parameters
-        ----------
-        X, y, **kwargs
-            See `fit`.
 
         Returns
         -------
@@ -210,12 +213,7 @@ class Estimator(Parameters, Tags, Callbacks):
         return json.loads(self._fitted().recipe())
 
     def save(self, path: Any) -> None:
-        """Write the model file that the program `lopsided` and the Rust library read.
-
-        Parameters
-        ----------
-        path
-        """
+        """Write the model file that the program `lopsided` and the Rust library read."""
         if np.ndim(getattr(self, "gamma", None)):
             raise ValueError("a model with a `gamma` for each column has no file: scale the columns by its root instead, or pickle")
         self._fitted().save(path)
@@ -223,10 +221,6 @@ class Estimator(Parameters, Tags, Callbacks):
     @classmethod
     def load(cls, path: Any) -> Any:
         """Read a model file written by `save`, by the program `lopsided` or in Rust.
-
-        Parameters
-        ----------
-        path
 
         Returns
         -------

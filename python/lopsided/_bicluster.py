@@ -31,9 +31,6 @@ class KernelBiclustering(Estimator):
         Cluster of each row and of each column.
     rows_, columns_ : ndarray of bool
         Members of each bicluster: a cluster of rows with a cluster of columns.
-    singular_values_
-    n_features_in_
-    report_
 
     See Also
     --------
@@ -50,6 +47,7 @@ class KernelBiclustering(Estimator):
     """
 
     _core_name = "bicluster"
+    _attributes = ("singular_values_", "n_features_in_", "report_")
     _core_settings = (*KERNEL, *SOLVER, *CLUSTERS)
 
     def __init__(
@@ -68,10 +66,6 @@ class KernelBiclustering(Estimator):
         X : {array-like, sparse matrix} of shape (n_rows, n_columns)
             The matrix.
         y
-
-        Returns
-        -------
-        self
         """
         parts, shape, dtype = self._check_samples(X, reset=True, least=2)
         if shape[1] < 2:

@@ -156,6 +156,17 @@ def column(y: Any) -> np.ndarray:
     return y
 
 
+def r_squared(y: Any, found: np.ndarray, sample_weight: Any) -> float:
+    """Coefficient of determination, the mean of several targets; 1 or 0 for a constant target."""
+    y = np.asarray(y, dtype=np.float64)
+    weights = weights_of(sample_weight, len(y))
+    rest = np.atleast_1d(np.average((y - found) ** 2, weights=weights, axis=0))
+    total = np.atleast_1d(np.average((y - np.average(y, weights=weights, axis=0)) ** 2, weights=weights, axis=0))
+    constant = total == 0
+    scores = np.where(constant, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(constant, 1.0, total))
+    return float(scores.mean())
+
+
 def check_length(count: int, expected: int, what: str) -> None:
     """Refuses targets or weights that are not one for each sample."""
     if count != expected:

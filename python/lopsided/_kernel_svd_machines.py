@@ -7,39 +7,33 @@ from ._base import GRAPH, KERNEL, SOLVER
 from ._docs import documented
 from ._supervised import Classifier, Regressor, Supervised
 
-_SETTINGS = (*KERNEL, *(name for name in SOLVER if name != "center"), "penalty", "compat", "compat_width", *GRAPH)
 
+@documented
+class _Machine(Supervised):
+    """Both machines; samples count the same."""
 
-class _Unweighted(Supervised):
-    """Samples count the same."""
+    _core_name = "kernel-svd"
+    _core_settings = (*KERNEL, *(name for name in SOLVER if name != "center"), "penalty", "compat", "compat_width", *GRAPH)
+    _arguments = {**Supervised._arguments, "fit.y": "y classes"}
+
+    def __init__(
+        self, rank=None, *, penalty=None, kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
+        kernel_params=None, compat=None, compat_width=None, scaling=None, solver=None, tol=None, sampler=None,
+        rows_sample=None, cols_sample=None, graph=None, links="in", self_loops=None, normalize=None, max_degree=None,
+        random_state=None, verbose=0,
+    ):
+        self._take(locals())
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Find the features and learn from them.
-
-        Parameters
-        ----------
-        X, y
-            See `AsKLSClassifier.fit`.
-
-        Returns
-        -------
-        self : object
-        """
+        """Find the features and learn from them."""
         return self._fit_target(X, y)
 
 
 @documented
-class KernelSVDClassifier(_Unweighted, Classifier):
+class KernelSVDClassifier(_Machine, Classifier):
     """Classes from the features of the kernel SVD: a linear least squares machine on both sides.
 
     The rows of a table are compared with its columns, the nodes of a graph as sources with themselves as targets.
-
-    Attributes
-    ----------
-    classes_
-    n_features_in_
-    nodes_
-    report_
 
     See Also
     --------
@@ -57,27 +51,10 @@ class KernelSVDClassifier(_Unweighted, Classifier):
     True
     """
 
-    _core_name = "kernel-svd"
-    _core_settings = _SETTINGS
-
-    def __init__(
-        self, rank=None, *, penalty=None, kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
-        kernel_params=None, compat=None, compat_width=None, scaling=None, solver=None, tol=None, sampler=None,
-        rows_sample=None, cols_sample=None, graph=None, links="in", self_loops=None, normalize=None, max_degree=None,
-        random_state=None, verbose=0,
-    ):
-        self._take(locals())
-
 
 @documented
-class KernelSVDRegressor(_Unweighted, Regressor):
+class KernelSVDRegressor(_Machine, Regressor):
     """Values from the features of the kernel SVD: the machine of `KernelSVDClassifier` for values.
-
-    Attributes
-    ----------
-    n_features_in_
-    nodes_
-    report_
 
     See Also
     --------
@@ -91,14 +68,3 @@ class KernelSVDRegressor(_Unweighted, Regressor):
     >>> KernelSVDRegressor(rank=8).fit(X, X[:, 0]).predict(X).shape
     (80,)
     """
-
-    _core_name = "kernel-svd"
-    _core_settings = _SETTINGS
-
-    def __init__(
-        self, rank=None, *, penalty=None, kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
-        kernel_params=None, compat=None, compat_width=None, scaling=None, solver=None, tol=None, sampler=None,
-        rows_sample=None, cols_sample=None, graph=None, links="in", self_loops=None, normalize=None, max_degree=None,
-        random_state=None, verbose=0,
-    ):
-        self._take(locals())

@@ -28,15 +28,6 @@ class LinkPredictor(GraphEmbedding):
     power : float, default=1.0
         Power of the singular values: 0, 0.5 and 1 are those of `lopsided links`.
 
-    Attributes
-    ----------
-    nodes_
-    singular_values_
-    row_vectors_
-    col_vectors_
-    n_features_in_
-    report_
-
     See Also
     --------
     GraphEmbedding : The features.
@@ -100,10 +91,6 @@ class LinkPredictor(GraphEmbedding):
             Source and target of each.
         y : array-like of bool
             Whether each is a link.
-
-        Returns
-        -------
-        score
         """
         scores, truth = self.decision_function(pairs), np.asarray(y, dtype=bool)
         if truth.all() or not truth.any():

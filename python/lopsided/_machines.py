@@ -24,6 +24,7 @@ class Machine(Estimator):
     """A machine of the core with a symmetric kernel."""
 
     _renamed = {"n_landmarks": "landmarks", "n_components": "rank", "C": "penalty"}
+    _attributes = ("n_features_in_", "feature_names_in_", "landmark_indices_", "report_")
     #: Whether there are no landmarks.
     _exact = False
     #: Names in model files.

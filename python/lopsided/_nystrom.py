@@ -1,7 +1,6 @@
 """Kernel ridge regression and kernel principal components, exact or by landmarks."""
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -27,13 +26,6 @@ class NystromRidge(Machine, Regressor):
     alpha : float, default=1.0
         Weight of the norm, as in scikit-learn's `KernelRidge`; the penalty of the program `lopsided` is 1/alpha.
 
-    Attributes
-    ----------
-    n_features_in_
-    feature_names_in_
-    landmark_indices_
-    report_
-
     See Also
     --------
     KernelRidge : Without landmarks.
@@ -56,6 +48,7 @@ class NystromRidge(Machine, Regressor):
     """
 
     _core_name = "krr"
+    _arguments = {**Regressor._arguments, "fit.y": "y targets"}
     _files = ("krr",)
     _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS)
 
@@ -80,20 +73,7 @@ class NystromRidge(Machine, Regressor):
         return 1.0 / alpha
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn values of samples.
-
-        Parameters
-        ----------
-        X
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Values to learn, of one target or of several.
-        sample_weight
-            Weights of the squared errors.
-
-        Returns
-        -------
-        self
-        """
+        """Learn values of samples."""
         self.__dict__.pop("estimators_", None)
         values = y if y is None else np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
         if values is None or values.ndim != 2:
@@ -113,10 +93,6 @@ class NystromRidge(Machine, Regressor):
             An svmlight (.svm, .libsvm, .svmlight) or NumPy (.npy) file of samples.
         y : array-like of shape (n_samples,), default=None
             Values to learn; None takes the labels of an svmlight file.
-
-        Returns
-        -------
-        self
         """
         self.__dict__.pop("estimators_", None)
         given = Given()
@@ -129,35 +105,18 @@ class NystromRidge(Machine, Regressor):
             for name, value in values.items()
             if name in ("kernel", "n_landmarks") or name in known
         }
-        self._model = _core.fit_stream(
-            recipe(settings | {"penalty": self._penalty()}), path, given, seed_of(getattr(self, "random_state", None))
-        )
-        self.report_ = json.loads(self._model.report())
+        words, seed = recipe(settings | {"penalty": self._penalty()}), seed_of(getattr(self, "random_state", None))
+        self._learned(lambda listener: _core.fit_stream(words, path, given, seed, listener))
         return self
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
-        """Values of samples.
-
-        Parameters
-        ----------
-        X new
-        Z columns
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        """
+        """Values of samples."""
         if not hasattr(self, "estimators_"):
             return super().predict(X, Z=Z)
         return np.column_stack([one.predict(X, Z=Z) for one in self.estimators_])
 
     def save(self, path: Any) -> None:
-        """Write the model file that the program `lopsided` and the Rust library read; of several targets each has its own.
-
-        Parameters
-        ----------
-        path
-        """
+        """Write the model file that the program `lopsided` and the Rust library read; of several targets each has its own."""
         if hasattr(self, "estimators_"):
             raise ValueError(f"a file has one target and this model {len(self.estimators_)}: save each of `estimators_`")
         super().save(path)
@@ -183,12 +142,6 @@ class KernelRidge(NystromRidge):
     ----------
     alpha : float, default=1.0
         Weight of the norm.
-
-    Attributes
-    ----------
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------
@@ -218,17 +171,7 @@ class LandmarkTransformer(Machine, Transformer):
     _fewest = 1
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Choose landmarks, where there are any, and find the features.
-
-        Parameters
-        ----------
-        X
-        y
-
-        Returns
-        -------
-        self
-        """
+        """Choose landmarks, where there are any, and find the features."""
         self._fit_core(self._given(X, least=self._fewest))
         self._restore()
         self._learn_inverse(X)
@@ -263,30 +206,11 @@ class LandmarkTransformer(Machine, Transformer):
         return self._inverse.predict(X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit and place the same samples.
-
-        Parameters
-        ----------
-        X
-        y
-
-        Returns
-        -------
-        features
-        """
+        """Fit and place the same samples."""
         return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Any:
-        """Features of samples.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        features
-        """
+        """Features of samples."""
         return self._wrapped(self._fitted().transform(self._new(X)), X)
 
     @property

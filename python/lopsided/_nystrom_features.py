@@ -19,14 +19,6 @@ class NystromPCA(LandmarkTransformer):
     n_components : int, default=None
         Number of components; 16, or fewer where there are fewer samples.
 
-    Attributes
-    ----------
-    eigenvalues_
-    n_features_in_
-    feature_names_in_
-    landmark_indices_
-    report_
-
     See Also
     --------
     KernelPCA : Without landmarks.
@@ -42,6 +34,7 @@ class NystromPCA(LandmarkTransformer):
     """
 
     _core_name = "kpca"
+    _attributes = ("eigenvalues_", *LandmarkTransformer._attributes)
     _fewest = 2
     _files = ("kpca",)
     _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "n_components", "center")
@@ -66,13 +59,6 @@ class KernelPCA(NystromPCA):
     ----------
     n_components : int, default=None
         Number of components; 16, or fewer where there are fewer samples.
-
-    Attributes
-    ----------
-    eigenvalues_
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------
@@ -108,13 +94,6 @@ class NystromFeatures(LandmarkTransformer):
     ----------
     truncate : int, default=None
         Most features; as many as there are independent landmarks.
-
-    Attributes
-    ----------
-    landmark_indices_
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------

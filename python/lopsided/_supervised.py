@@ -9,13 +9,19 @@ from ._base import Estimator
 from ._docs import documented
 from ._exceptions import warn
 from ._graphs import DirectedGraph, is_graph, name_of, nodes_of
-from ._inputs import Given, cast, check_length, column, samples, weights_of
+from ._inputs import Given, cast, check_length, column, r_squared, samples, weights_of
 from ._kernels import kernel_matrix
 from ._matrix import KernelMatrix, is_symmetric
 
 
 class Supervised(Estimator):
     """Fitting to samples or to the nodes of a graph with a target, predicting of new ones."""
+
+    _arguments = {
+        "fit.X": "X learned", "score.X": "X new", "score.y": "y truth",
+        **{f"{method}.X": "X new" for method in ("predict", "decision_function", "predict_proba")},
+        **{f"{method}.Z": "Z columns" for method in ("predict", "decision_function", "predict_proba")},
+    }  # fmt: skip
 
     def _fit_target(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         if y is None:
@@ -123,25 +129,11 @@ class Classifier(Supervised):
     """A classifier over a model of the core."""
 
     _estimator_type = "classifier"
+    _attributes: tuple[str, ...] = ("classes_", "n_features_in_", "nodes_", "report_")
+    _arguments = {**Supervised._arguments, "fit.y": "y classes", "predict.returns": "classes"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn classes of samples or nodes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), `KernelMatrix`, graph or list of nodes
-            Samples, a square matrix of kernel values, or a graph of networkx, igraph or `DirectedGraph`; with the parameter
-            `graph` some of its nodes.
-        y : array-like of shape (n_samples,) or dict
-            Classes, of any type that can be sorted; for a graph one for each node, None where unknown, or a dict of nodes
-            and classes.
-        sample_weight
-            Weights of the losses.
-
-        Returns
-        -------
-        self
-        """
+        """Learn classes of samples or nodes."""
         return self._fit_target(X, y, sample_weight)
 
     def _settings(self, graph: bool = False) -> dict[str, Any]:
@@ -182,27 +174,12 @@ class Classifier(Supervised):
         return (decision[:, 1] - decision[:, 0]) / 2 if decision.shape[1] == 2 else decision
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
-        """Classes of samples.
-
-        Parameters
-        ----------
-        X new
-        Z columns
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
+        """Classes of samples."""
         decision = self._decision(X, Z)
         return self.classes_[np.argmax(decision, axis=1)]
 
     def decision_function(self, X: Any, *, Z: Any = None) -> np.ndarray:
         """Decision values of samples.
-
-        Parameters
-        ----------
-        X, Z
-            See `predict`.
 
         Returns
         -------
@@ -212,19 +189,7 @@ class Classifier(Supervised):
         return self._scores(self._decision(X, Z))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples that are predicted correctly.
-
-        Parameters
-        ----------
-        X
-        y : array-like of shape (n_samples,)
-            True classes.
-        sample_weight
-
-        Returns
-        -------
-        score
-        """
+        """Share of samples that are predicted correctly."""
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
 
@@ -234,11 +199,6 @@ class Probabilities(Supervised):
 
     def predict_proba(self, X: Any, *, Z: Any = None) -> np.ndarray:
         """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X, Z
-            See `predict`.
 
         Returns
         -------
@@ -255,23 +215,11 @@ class Regressor(Supervised):
     """A regressor over a model of the core."""
 
     _estimator_type = "regressor"
+    _attributes: tuple[str, ...] = ("n_features_in_", "nodes_", "report_")
+    _arguments = {**Supervised._arguments, "fit.y": "y values", "predict.returns": "values"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn values of samples or nodes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), `KernelMatrix`, graph or list of nodes
-            See `AsKLSClassifier.fit`.
-        y : array-like of shape (n_samples,) or dict
-            Values; for a graph one for each node, NaN or None where unknown, or a dict of nodes and values.
-        sample_weight
-            Weights of the squared errors.
-
-        Returns
-        -------
-        self
-        """
+        """Learn values of samples or nodes."""
         return self._fit_target(X, y, sample_weight)
 
     def _set_target(self, given: Given, y: np.ndarray) -> None:
@@ -282,40 +230,12 @@ class Regressor(Supervised):
         given.values = values
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
-        """Values of samples.
-
-        Parameters
-        ----------
-        X new
-        Z columns
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-        """
+        """Values of samples."""
         return self._fitted().decision(self._wanted(X, Z))[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Coefficient of determination R².
-
-        Parameters
-        ----------
-        X
-        y : array-like of shape (n_samples,)
-            True values.
-        sample_weight
-
-        Returns
-        -------
-        score
-        """
-        y = np.asarray(y, dtype=np.float64)
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        rest = np.sum(weights * (y - self.predict(X)) ** 2)
-        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
-        if total == 0:
-            return 1.0 if rest == 0 else 0.0
-        return float(1 - rest / total)
+        """Coefficient of determination R²."""
+        return r_squared(y, self.predict(X), sample_weight)
 
 
 def _nodes_given(X: Any, single: bool) -> Given:

@@ -112,9 +112,8 @@ def test_others_take_a_kernel_of_objects():
         np.testing.assert_allclose(machine.fit_transform(things)[:5], machine.transform(things[:5]), atol=1e-7)
     assert NystromFeatures(kernel=kernel, n_landmarks=10).fit_transform(things).shape == (40, 10)
     blocks = np.kron(np.eye(2), np.ones((10, 8)))
-    centre = np.ones((8 * 2, 20))
-    found = KernelBiclustering(2, kernel=lambda R, C: R @ centre @ C.T + R @ R.T @ C.T, rank=2).fit(blocks)
-    assert len(found.row_labels_) == 20
+    found = KernelBiclustering(2, kernel=lambda R, C: np.cos(R.sum(-1)[:, None] + R[:, :1] - C[:, 0] * C.shape[1]), rank=2).fit(blocks)
+    assert len(found.row_labels_) == 20 and len(found.column_labels_) == 16
 
 
 def test_a_kernel_of_ones_own_is_the_named_one():
@@ -189,6 +188,9 @@ def test_support_vectors_are_those_of_scikit_learn():
     np.testing.assert_allclose((K[:, ours.support_] @ ours.dual_coef_.T + ours.intercept_)[:, 0], ours.decision_function(X), atol=1e-6)
     several = NystromSVC(gamma=0.3, approach="exact", multi_class="ovr").fit(X, y)
     np.testing.assert_allclose(K[:, several.support_] @ several.dual_coef_.T + several.intercept_, several.decision_function(X), atol=1e-6)
+    given = NystromSVC(kernel="precomputed", approach="exact", tol=1e-6).fit(K, two)
+    np.testing.assert_array_equal(given.support_, ours.support_)
+    np.testing.assert_allclose(given.dual_coef_, ours.dual_coef_, atol=1e-4)
     assert not hasattr(NystromSVC(n_landmarks=10).fit(X, two), "dual_coef_")
 
 
@@ -221,7 +223,7 @@ def test_a_model_of_a_file_knows_its_columns_and_learns_again(machine, tmp_path)
 
 def test_a_plan_says_what_the_dry_run_says(tmp_path):
     np.save(tmp_path / "x.npy", X)
-    shell = json.loads(program("embed", tmp_path / "x.npy", "--kernel", "rbf", "--rank", 5, "--dry-run", "--json"))
+    shell = json.loads(program("embed", tmp_path / "x.npy", "--cols", tmp_path / "x.npy", "--kernel", "rbf", "--rank", 5, "--dry-run", "--json"))
     model = KernelSVD(5, kernel="rbf")
     here = model.plan(X)
     assert {name: here[name] for name in ("n", "kernel", "operator", "solver")} == {
@@ -250,7 +252,7 @@ def test_a_file_is_learned_from_as_by_the_program(tmp_path):
     np.save(tmp_path / "x.npy", table)
     np.save(tmp_path / "y.npy", target)
     words = ["--labels", tmp_path / "y.npy", "--stream", "--gamma", 0.5, "--penalty", 10, "--landmarks", 80, "--model", tmp_path / "m"]
-    program("fit", "krr", tmp_path / "x.npy", *words, "--task", "regress")
+    program("fit", "krr", tmp_path / "x.npy", *words, "--task", "values")
     here = NystromRidge(0.1, gamma=0.5, n_landmarks=80).fit_stream(tmp_path / "x.npy", target)
     np.testing.assert_allclose(here.predict(table), NystromRidge.load(tmp_path / "m").predict(table), atol=1e-9)
     assert here.score(table, target) > 0.95
