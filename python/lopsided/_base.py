@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._docs import documented
 from ._exceptions import convergence_warning, not_fitted_error, warn
-from ._inputs import Given, cast, feature_names, samples, seed_of
+from ._inputs import Given, cast, feature_names, is_list, samples, seed_of
 from ._kernels import is_of_objects, kernel_matrix, sequence
 from ._progress import Callbacks, progress
 from ._sklearn import Output, Parameters, Tags
@@ -56,6 +56,7 @@ class Estimator(Parameters, Tags, Callbacks):
     _attributes: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "report_")
     _arguments: dict[str, str] = {}
     _model: Any
+    _only_plans = False
 
     if TYPE_CHECKING:  # parameters are attributes
 
@@ -75,7 +76,7 @@ class Estimator(Parameters, Tags, Callbacks):
         """Names and values for the core."""
         settings = {name: getattr(self, name) for name in self._core_settings if graph or name not in GRAPH}
         settings |= getattr(self, "kernel_params", None) or {}
-        if np.ndim(settings.get("gamma")):
+        if is_list(settings.get("gamma")):
             settings["gamma"] = 1.0  # the columns are scaled
         return settings | {"kernel": self._kernel_name} if "kernel" in settings else settings
 
@@ -89,7 +90,7 @@ class Estimator(Parameters, Tags, Callbacks):
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
-        if getattr(self, "_only_plans", False):
+        if self._only_plans:
             raise _Planned(json.loads(_core.plan(self._core_name, recipe(settings), given, seed)))
         return self._learned(lambda listener: _core.fit(self._core_name, recipe(settings), given, seed, listener))
 
@@ -159,7 +160,7 @@ class Estimator(Parameters, Tags, Callbacks):
     def _by_bandwidths(self, parts: Any, width: int) -> Any:
         """Columns times what `gamma` says of each: k(x, z) with one gamma of 1 is then the kernel of all of them."""
         gammas = getattr(self, "gamma", None)
-        if not np.ndim(gammas):
+        if not is_list(gammas):
             return parts
         factors = np.asarray(gammas, dtype=np.float64)
         if factors.shape != (width,) or not (np.isfinite(factors) & (factors >= 0)).all():
@@ -214,7 +215,7 @@ class Estimator(Parameters, Tags, Callbacks):
 
     def save(self, path: Any) -> None:
         """Write the model file that the program `lopsided` and the Rust library read."""
-        if np.ndim(getattr(self, "gamma", None)):
+        if is_list(getattr(self, "gamma", None)):
             raise ValueError("a model with a `gamma` for each column has no file: scale the columns by its root instead, or pickle")
         self._fitted().save(path)
 

@@ -162,7 +162,7 @@ def documented(cls: Any) -> Any:
     words = {"Attributes": ATTRIBUTES.get, "Parameters": functools.partial(_parameter, cls)}
     text = inspect.cleandoc(cls.__doc__ or "")
     if hasattr(cls, "_core_settings"):
-        names = [] if cls.__init__ is object.__init__ else [*inspect.signature(cls.__init__).parameters][1:]
+        names = [] if cls.__init__ is object.__init__ else [*_signature(cls)][1:]
         text = _with_sections(text, {"Parameters": names, "Attributes": getattr(cls, "_attributes", ())})
     cls.__doc__ = _completed(text, words)
     for method in vars(cls).values():
@@ -229,16 +229,17 @@ def _completed(text: str, words: dict[str, Any]) -> str:
 def _entry(entry: str, words: Any) -> str:
     """`name` or `name which`, with a description of its own or the usual one."""
     first, _, own = entry.partition("\n")
-    if " : " in first or words(first) is None:
+    known = None if " : " in first else words(first)
+    if known is None:
         return entry
-    kind, line = words(first)
+    kind, line = known
     filled = own or textwrap.fill(line, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4)
     return f"{first.split()[0]} : {kind}" + (f"\n{filled}" if filled else "")
 
 
 def _parameter(cls: Any, name: str) -> tuple[str, str] | None:
     """Type and line of a parameter: ours, else what the library says of its setting."""
-    default = inspect.signature(cls.__init__).parameters[name].default
+    default = _signature(cls)[name].default
     setting = _settings(cls).get(getattr(cls, "_renamed", {}).get(name, name).replace("_", "-"))
     own = {**PARAMETERS, **getattr(cls, "_words", {})}
     if name in own:
@@ -254,6 +255,12 @@ def _parameter(cls: Any, name: str) -> tuple[str, str] | None:
     return f"{kind}, default={default!r}".replace("'", '"'), line
 
 
+@functools.cache
+def _signature(cls: Any) -> Any:
+    return inspect.signature(cls.__init__).parameters
+
+
+@functools.cache
 def _settings(cls: Any) -> dict[str, Any]:
     """The library's descriptions of the settings of an estimator; its own come before those it shares."""
     name = cls._core_name if isinstance(cls._core_name, str) else cls._files[0]

@@ -30,6 +30,11 @@ class Given:
         return len(self.x[1]) - 1 if isinstance(self.x, tuple) else self.x.shape[0]
 
 
+def is_list(value: Any) -> bool:
+    """Whether a setting has several numbers."""
+    return value is not None and not isinstance(value, str) and np.ndim(value) > 0
+
+
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix or array of scipy."""
     return "scipy.sparse" in sys.modules and sys.modules["scipy.sparse"].issparse(X)

@@ -24,13 +24,13 @@ class _Machine(Supervised):
     ):
         self._take(locals())
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]
         """Find the features and learn from them."""
         return self._fit_target(X, y)
 
 
 @documented
-class KernelSVDClassifier(_Machine, Classifier):
+class KernelSVDClassifier(_Machine, Classifier):  # type: ignore[misc]
     """Classes from the features of the kernel SVD: a linear least squares machine on both sides.
 
     The rows of a table are compared with its columns, the nodes of a graph as sources with themselves as targets.
@@ -53,7 +53,7 @@ class KernelSVDClassifier(_Machine, Classifier):
 
 
 @documented
-class KernelSVDRegressor(_Machine, Regressor):
+class KernelSVDRegressor(_Machine, Regressor):  # type: ignore[misc]
     """Values from the features of the kernel SVD: the machine of `KernelSVDClassifier` for values.
 
     See Also

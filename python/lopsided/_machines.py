@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._base import Estimator
-from ._inputs import Given, is_sparse, samples
+from ._inputs import Given, is_list, is_sparse, samples
 
 KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
 LANDMARKS = ("approach", "sampler", "n_landmarks", "nystrom", "truncate")
@@ -24,7 +24,7 @@ class Machine(Estimator):
     """A machine of the core with a symmetric kernel."""
 
     _renamed = {"n_landmarks": "landmarks", "n_components": "rank", "C": "penalty"}
-    _attributes = ("n_features_in_", "feature_names_in_", "landmark_indices_", "report_")
+    _attributes: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "landmark_indices_", "report_")
     #: Whether there are no landmarks.
     _exact = False
     #: Names in model files.
@@ -97,7 +97,7 @@ class Machine(Estimator):
 
 def gamma_of(gamma: Any, kernel: str, x: Any) -> Any:
     """gamma with the rules of scikit-learn: None and "auto" are 1/n_features, "scale" is 1/(n_features var(X))."""
-    if np.ndim(gamma):
+    if is_list(gamma):
         return 1.0  # the columns are scaled
     if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
         return 1.0 / width_of(x)

@@ -78,7 +78,7 @@ class NystromRidge(Machine, Regressor):
         values = y if y is None else np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
         if values is None or values.ndim != 2:
             return super().fit(X, y, sample_weight)
-        if getattr(self, "_only_plans", False):
+        if self._only_plans:
             return super().fit(X, values[:, 0], sample_weight)
         self.estimators_ = [type(self)(**self.get_params()).fit(X, target, sample_weight) for target in values.T]
         self.__dict__ |= {**self.estimators_[0].__dict__, "estimators_": self.estimators_}
