@@ -1,4 +1,7 @@
-"""A kernel matrix of your own that is not symmetric: cross-validation cuts it on both sides."""
+"""A kernel matrix of your own that is not symmetric: cross-validation cuts it on both sides.
+
+Prints the share of texts whose author is found: nearly all, where guessing finds a third.
+"""
 # %% Texts of three authors, compared by how much of one is found in another: k(x, z) is not k(z, x).
 import numpy as np
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split

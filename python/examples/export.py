@@ -1,4 +1,7 @@
-"""A machine leaves Python: as an ONNX file for other runtimes, and as a file of the program `lopsided`."""
+"""A machine leaves Python: as an ONNX file for other runtimes, and as a file of the program `lopsided`.
+
+Prints the share of new points that are right here, in onnxruntime and after reading the file: the same, about 0.95.
+"""
 # %% Two moons, which no line tells apart.
 import tempfile
 from pathlib import Path

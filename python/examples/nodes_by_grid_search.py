@@ -1,4 +1,7 @@
-"""Classes of nodes: cross-validation and a grid search over the nodes of a directed graph, which stays whole."""
+"""Classes of nodes: cross-validation and a grid search over the nodes of a directed graph, which stays whole.
+
+Prints the share of nodes whose class is found, of folds and of nodes that were never seen: nearly all, where guessing finds a quarter.
+"""
 # %% Four groups of pages that link in a circle; of half of them the group is known.
 import numpy as np
 from sklearn.dummy import DummyClassifier

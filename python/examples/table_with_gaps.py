@@ -1,4 +1,7 @@
-"""A table with numbers, categories and gaps, through scikit-learn's ColumnTransformer."""
+"""A table with numbers, categories and gaps, through scikit-learn's ColumnTransformer.
+
+Prints how much of the rents is explained for flats that were held out, nine tenths, and how well dear flats are told from others.
+"""
 # %% Flats with a rent that depends on size, district and year; some entries are missing.
 import numpy as np
 import pandas as pd

@@ -244,7 +244,8 @@ class Estimator(Parameters, Tags, Callbacks):
         for core, value in self.get_recipe().items():
             name = ours.get(core, core.replace("-", "_"))
             if name in self._parameter_names():
-                setattr(self, name, value)
+                whole = isinstance(value, float) and value.is_integer() and not isinstance(getattr(self, name), float)
+                setattr(self, name, int(value) if whole else value)
 
     def _restore(self) -> None:
         """Sets the attributes that follow from the model."""

@@ -37,12 +37,7 @@ pub(crate) fn plan<T: Scalar + Element>(
 /// What learns, and what it learns from.
 type Built<T> = (Box<dyn Learn<T>>, Dataset<T>);
 
-fn built<T: Scalar + Element>(
-    estimator: &str,
-    mut given: Settings,
-    parts: Parts<T>,
-    run: &Run,
-) -> Result<Built<T>> {
+fn built<T: Scalar + Element>(estimator: &str, mut given: Settings, parts: Parts<T>, run: &Run) -> Result<Built<T>> {
     let member = member::<T>(estimator)?;
     // What only embeds compares the rows of a matrix with its columns if something is said about them; the others do so
     // themselves.

@@ -61,13 +61,7 @@ pub(crate) fn fit_model(
 /// What a fit would do and cost, as JSON.
 #[pyfunction]
 #[pyo3(signature = (estimator, settings, given, seed = 0))]
-pub(crate) fn plan(
-    py: Python<'_>,
-    estimator: String,
-    settings: &str,
-    given: Given<'_>,
-    seed: u64,
-) -> PyResult<String> {
+pub(crate) fn plan(py: Python<'_>, estimator: String, settings: &str, given: Given<'_>, seed: u64) -> PyResult<String> {
     let settings = settings_of(settings)?;
     let found = if given.single {
         let parts = Parts::<f32>::of(given)?;

@@ -1,5 +1,6 @@
 """The examples run and print what they find."""
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,15 @@ import pytest
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"))
 
 
-#: The first day of a data scientist, in this order.
-FIRST_DAY = ["nodes_by_grid_search", "table_with_gaps", "asymmetric_gram", "biclustering", "stream", "export"]
+#: The first day of a data scientist, in this order: a score that is printed, and what the best of them exceeds.
+FIRST_DAY = {
+    "nodes_by_grid_search": (r"without a known class: ([\d.]+) correct", 0.9),
+    "table_with_gaps": (r"rent: R² ([\d.]+)", 0.8),
+    "asymmetric_gram": (r"both directions: ([\d.]+) correct", 0.8),
+    "biclustering": (r"index ([\d.]+) of documents", 0.9),
+    "stream": (r"R² of new rows: ([\d.]+)", 0.9),
+    "export": (r"onnxruntime: ([\d.]+)", 0.85),
+}
 
 
 def test_those_of_the_first_day_are_there_and_all_are_in_cells():
@@ -30,3 +38,6 @@ def test_an_example_runs(path, tmp_path):
     assert result.returncode == 0, result.stderr
     assert len(result.stdout.splitlines()) >= 4
     assert "Error" not in result.stderr
+    if path.stem in FIRST_DAY:
+        pattern, least = FIRST_DAY[path.stem]
+        assert max(map(float, re.findall(pattern, result.stdout))) > least
