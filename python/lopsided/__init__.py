@@ -8,6 +8,8 @@ from ._core import registry as _registry
 from ._graph import GraphEmbedding
 from ._graphs import DirectedGraph
 from ._kernel_svd import KernelSVD
+from ._kernel_svd_machines import KernelSVDClassifier, KernelSVDRegressor
+from ._links import LinkPredictor, hold_out_links
 from ._matrix import KernelMatrix
 from ._nystrom import KernelRidge, NystromRidge
 from ._nystrom_classes import NystromLogistic, NystromSVC
@@ -25,7 +27,10 @@ __all__ = [
     "KernelPCA",
     "KernelRidge",
     "KernelSVD",
+    "KernelSVDClassifier",
+    "KernelSVDRegressor",
     "LSSVMClassifier",
+    "LinkPredictor",
     "NystromFeatures",
     "NystromLogistic",
     "NystromPCA",
@@ -34,6 +39,7 @@ __all__ = [
     "OnlineKernelPCA",
     "OnlinePairRegressor",
     "__version__",
+    "hold_out_links",
     "kernels",
     "learners",
     "samplers",

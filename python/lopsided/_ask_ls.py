@@ -18,13 +18,6 @@ class AsKLSClassifier(Probabilities, Classifier):
     merged. A graph is learned transductively: the kernel matrix holds all nodes, the system those with a class. Above the
     penalty `report_["params"]["largest_definite_penalty"]` the system is indefinite.
 
-    Attributes
-    ----------
-    classes_
-    n_features_in_
-    nodes_
-    report_
-
     See Also
     --------
     LSSVMClassifier : The same with a symmetric or symmetrised kernel.
@@ -61,12 +54,6 @@ class AsKLSClassifier(Probabilities, Classifier):
 class AsKLSRegressor(Regressor):
     """Least squares regression with an asymmetric kernel: the machine of `AsKLSClassifier` for values.
 
-    Attributes
-    ----------
-    n_features_in_
-    nodes_
-    report_
-
     See Also
     --------
     AsKLSClassifier : The same for classes.
@@ -95,13 +82,6 @@ class AsKLSRegressor(Regressor):
 @documented
 class LSSVMClassifier(Classifier):
     """Least squares support vector machine with a symmetric kernel, or a symmetrised one.
-
-    Attributes
-    ----------
-    classes_
-    n_features_in_
-    nodes_
-    report_
 
     See Also
     --------

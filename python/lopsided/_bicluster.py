@@ -8,6 +8,7 @@ import numpy as np
 from ._base import KERNEL, SOLVER, Estimator
 from ._docs import documented
 from ._inputs import Given
+from ._kernels import kernel_matrix, sequence
 
 CLUSTERS = ("row_clusters", "col_clusters", "unit_rows", "unit_features", "restarts", "compat", "compat_width")
 
@@ -30,9 +31,6 @@ class KernelBiclustering(Estimator):
         Cluster of each row and of each column.
     rows_, columns_ : ndarray of bool
         Members of each bicluster: a cluster of rows with a cluster of columns.
-    singular_values_
-    n_features_in_
-    report_
 
     See Also
     --------
@@ -49,6 +47,7 @@ class KernelBiclustering(Estimator):
     """
 
     _core_name = "bicluster"
+    _attributes = ("singular_values_", "n_features_in_", "report_")
     _core_settings = (*KERNEL, *SOLVER, *CLUSTERS)
 
     def __init__(
@@ -67,15 +66,15 @@ class KernelBiclustering(Estimator):
         X : {array-like, sparse matrix} of shape (n_rows, n_columns)
             The matrix.
         y
-
-        Returns
-        -------
-        self
         """
         parts, shape, dtype = self._check_samples(X, reset=True, least=2)
         if shape[1] < 2:
             raise ValueError(f"Found array with {shape[1]} feature(s) (shape={shape}) while a minimum of 2 is required.")
-        self._fit_core(Given(single=dtype == np.float32, x=parts))
+        given = Given(single=dtype == np.float32, x=parts)
+        if callable(self.kernel):
+            rows = sequence(X)
+            given = Given(x=kernel_matrix(self.kernel, rows, rows.T))
+        self._fit_core(given)
         self._restore()
         return self
 

@@ -49,42 +49,22 @@ class SpectrumDisplay:
     >>> display = SpectrumDisplay.from_estimator(KernelSVD(rank=5).fit(X))
     """
 
+    _arguments = {"estimator": "estimator drawn"}
+
     def __init__(self, values: Any, *, name: str = "singular value") -> None:
         self.values = np.asarray(values)
         self.name = name
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> SpectrumDisplay:
-        """Draw the spectrum of an estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            One with `singular_values_` or `eigenvalues_`.
-        ax
-        **kwargs
-
-        Returns
-        -------
-        display
-        """
+        """Draw the spectrum of an estimator."""
         if hasattr(estimator, "singular_values_"):
             return cls(estimator.singular_values_).plot(ax, **kwargs)
         values = attribute(estimator, "eigenvalues_", "a spectrum")
         return cls(values, name="eigenvalue").plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> SpectrumDisplay:
-        """Draw the values, on a logarithmic scale where they spread over more than two powers of ten.
-
-        Parameters
-        ----------
-        ax
-        **kwargs
-
-        Returns
-        -------
-        self
-        """
+        """Draw the values, on a logarithmic scale where they spread over more than two powers of ten."""
         self.ax_, self.figure_ = axes(ax)
         style = {"color": COLORS[0], "marker": "o", "markersize": 4, **kwargs}
         (self.line_,) = self.ax_.plot(np.arange(len(self.values)), self.values, **style)
@@ -124,41 +104,21 @@ class RegretDisplay:
     >>> display = RegretDisplay.from_estimator(OnlineKernelPCA(horizon=100).fit(X))
     """
 
+    _arguments = {"estimator": "estimator drawn"}
+
     def __init__(self, points: list[dict[str, Any]], *, name: str = "learner") -> None:
         self.points = points
         self.name = name
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> RegretDisplay:
-        """Draw the regret of an online learner.
-
-        Parameters
-        ----------
-        estimator : OnlinePairRegressor or OnlineKernelPCA
-            A learner that has its trials.
-        ax
-        **kwargs
-
-        Returns
-        -------
-        display
-        """
+        """Draw the regret of an online learner."""
         regret = attribute(estimator, "regret", "a regret")
         points = regret(curve=True)
         return cls(points, name=estimator.report_["spec"]["name"]).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RegretDisplay:
-        """Draw regret and bound against the trials.
-
-        Parameters
-        ----------
-        ax
-        **kwargs
-
-        Returns
-        -------
-        self
-        """
+        """Draw regret and bound against the trials."""
         self.ax_, self.figure_ = axes(ax)
         trials = [point["trials"] for point in self.points]
         style = {"color": COLORS[0], "marker": "o", "markersize": 4, "label": "regret", **kwargs}

@@ -51,10 +51,6 @@ class EmbeddingDisplay:
             One with `row_vectors_` and `col_vectors_`.
         components, labels, ax, **kwargs
             See `plot`.
-
-        Returns
-        -------
-        display
         """
         rows = attribute(estimator, "row_vectors_", "an embedding of rows and columns")
         titles = ("rows", "columns")
@@ -77,10 +73,6 @@ class EmbeddingDisplay:
         labels : array-like or pair of array-likes, default=None
             Classes that are told apart by colour and marker: of rows and columns alike, or of each.
         **kwargs
-
-        Returns
-        -------
-        self
         """
         width = self.rows.shape[1]
         if not all(0 <= c < width for c in components):
@@ -143,26 +135,12 @@ class BiclusterDisplay:
             The matrix it was fitted to.
         ax
         **kwargs
-
-        Returns
-        -------
-        display
         """
         labels = attribute(estimator, "row_labels_", "clusters of rows and columns")
         return cls(X, labels, estimator.column_labels_).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> BiclusterDisplay:
-        """Draw the matrix, with lines between clusters.
-
-        Parameters
-        ----------
-        ax
-        **kwargs
-
-        Returns
-        -------
-        self
-        """
+        """Draw the matrix, with lines between clusters."""
         self.ax_, self.figure_ = axes(ax)
         rows, cols = (np.argsort(labels, kind="stable") for labels in (self.row_labels, self.column_labels))
         ordered = self.matrix[np.ix_(rows, cols)]

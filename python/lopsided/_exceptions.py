@@ -49,4 +49,4 @@ def warn(sentence: str, category: Any = UserWarning) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(sentence, category, stacklevel=level - 1)
+    warnings.warn(sentence, category, stacklevel=level)

@@ -26,15 +26,6 @@ class GraphEmbedding(Embedding):
     gamma_factor : float, default=None
         Multiplies the bandwidth: gamma is divided by its square; 3 unless a gamma is given.
 
-    Attributes
-    ----------
-    nodes_
-    singular_values_
-    row_vectors_
-    col_vectors_
-    n_features_in_
-    report_
-
     See Also
     --------
     KernelSVD : The same for samples.
@@ -50,6 +41,7 @@ class GraphEmbedding(Embedding):
     """
 
     _core_name = "embed"
+    _attributes = ("nodes_", *Embedding._attributes)
     _core_settings = (*KERNEL, *SOLVER, *GRAPH)
 
     def __init__(
@@ -71,12 +63,7 @@ class GraphEmbedding(Embedding):
         y
         nodes : iterable, default=None
             Nodes that a list of links shall have even without links.
-        features : {array-like, sparse matrix} of shape (n_nodes, n_features), frame or dict, default=None
-            Features of the nodes beside their links, in the order of the nodes, or by name: a frame with nodes as index, a dict.
-
-        Returns
-        -------
-        self
+        features nodes
         """
         self._check_side()
         graph = DirectedGraph.of(X if self.graph is None else self.graph, nodes)
@@ -94,17 +81,7 @@ class GraphEmbedding(Embedding):
         super()._restore()
 
     def fit_transform(self, X: Any, y: Any = None, *, nodes: Any = None, features: Any = None) -> Any:
-        """Embed the nodes of a graph and return their features.
-
-        Parameters
-        ----------
-        X, y, nodes, features
-            See `fit`.
-
-        Returns
-        -------
-        features
-        """
+        """Embed the nodes of a graph and return their features."""
         self.fit(X, nodes=nodes, features=features)
         return self._wrapped(self._trained(), None) if self.graph is None else self.transform(X)
 
@@ -131,11 +108,6 @@ class GraphEmbedding(Embedding):
 
     def transform_columns(self, Z: Any, *, features: Any = None) -> np.ndarray:
         """Features of the column side of the nodes of a graph.
-
-        Parameters
-        ----------
-        Z : graph
-            See `transform`.
 
         Returns
         -------

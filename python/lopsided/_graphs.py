@@ -70,6 +70,9 @@ class DirectedGraph:
             return _of_matrix(graph, extra)
         return _of_links(graph, extra)
 
+    def __deepcopy__(self, memo: Any) -> DirectedGraph:
+        return self  # nothing in it changes, and clones of an estimator may share it
+
     def core(self) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """What `_core` takes."""
         return [name_of(node) for node in self.nodes], self.sources, self.targets, self.weights

@@ -31,6 +31,11 @@ class Given:
         return len(self.x[1]) - 1 if isinstance(self.x, tuple) else self.x.shape[0]
 
 
+def is_list(value: Any) -> bool:
+    """Whether a setting has several numbers."""
+    return value is not None and not isinstance(value, str) and np.ndim(value) > 0
+
+
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix or array of scipy."""
     return "scipy.sparse" in sys.modules and sys.modules["scipy.sparse"].issparse(X)
@@ -155,6 +160,17 @@ def column(y: Any) -> np.ndarray:
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     return y
+
+
+def r_squared(y: Any, found: np.ndarray, sample_weight: Any) -> float:
+    """Coefficient of determination, the mean of several targets; 1 or 0 for a constant target."""
+    y = np.asarray(y, dtype=np.float64)
+    weights = weights_of(sample_weight, len(y))
+    rest = np.atleast_1d(np.average((y - found) ** 2, weights=weights, axis=0))
+    total = np.atleast_1d(np.average((y - np.average(y, weights=weights, axis=0)) ** 2, weights=weights, axis=0))
+    constant = total == 0
+    scores = np.where(constant, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(constant, 1.0, total))
+    return float(scores.mean())
 
 
 def check_length(count: int, expected: int, what: str) -> None:

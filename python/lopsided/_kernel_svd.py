@@ -17,6 +17,8 @@ SIDES = ("rows", "columns", "both")
 class Embedding(Transformer):
     """Features of two sides."""
 
+    _attributes: tuple[str, ...] = ("singular_values_", "row_vectors_", "col_vectors_", "n_features_in_", "report_")
+
     def _check_side(self) -> None:
         if self.side not in SIDES:
             raise ValueError(f"`side` is {self.side!r} but must be 'rows', 'columns' or 'both'")
@@ -48,15 +50,6 @@ class KernelSVD(Embedding):
     compat : {"none", "pinv", "pca", "random"}, default=None
         Compares the rows of X with its columns, made comparable that way ("none": as they are, for a square X).
         None compares the rows of X with those of Z, or with each other.
-
-    Attributes
-    ----------
-    singular_values_
-    row_vectors_
-    col_vectors_
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------
@@ -105,10 +98,6 @@ class KernelSVD(Embedding):
         y
         Z : {array-like, sparse matrix} of shape (n_columns, n_features), default=None
             Column samples; None takes those of X.
-
-        Returns
-        -------
-        self
         """
         self._check_side()
         given_matrix = self._kernel_name == "precomputed"
@@ -132,17 +121,7 @@ class KernelSVD(Embedding):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, Z: Any = None) -> Any:
-        """Find the triplets and return the features of X.
-
-        Parameters
-        ----------
-        X, y, Z
-            See `fit`.
-
-        Returns
-        -------
-        features
-        """
+        """Find the triplets and return the features of X."""
         self.fit(X, Z=Z)
         return self._wrapped(self._trained(), X) if Z is None or self.side == "rows" else self.transform(X)
 
@@ -153,10 +132,6 @@ class KernelSVD(Embedding):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or `KernelMatrix`
             Samples; for a precomputed kernel rows of G, and for more than rows a `KernelMatrix`.
-
-        Returns
-        -------
-        features
         """
         self._fitted()
         parts = []
@@ -175,10 +150,6 @@ class KernelSVD(Embedding):
         ----------
         Z : {array-like, sparse matrix} of shape (n_columns, n_features)
             New columns; for a precomputed kernel each is a column k(X, z) of G, with `compat` a raw column of the matrix.
-
-        Returns
-        -------
-        features
         """
         model = self._fitted()
         if callable(self.kernel):

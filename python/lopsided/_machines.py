@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._base import Estimator
-from ._inputs import Given, is_sparse, samples
+from ._inputs import Given, is_list, is_sparse, samples
 
 KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
 LANDMARKS = ("approach", "sampler", "n_landmarks", "nystrom", "truncate")
@@ -24,6 +24,7 @@ class Machine(Estimator):
     """A machine of the core with a symmetric kernel."""
 
     _renamed = {"n_landmarks": "landmarks", "n_components": "rank", "C": "penalty"}
+    _attributes: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "landmark_indices_", "report_")
     #: Whether there are no landmarks.
     _exact = False
     #: Names in model files.
@@ -31,15 +32,13 @@ class Machine(Estimator):
     _ready: dict[str, Any]
     _words = {
         "gamma": (
-            'float, {"scale", "auto", "median"} or None',
+            'float, array-like of shape (n_features,), {"scale", "auto", "median"} or None',
             'Coefficient of distance or scalar product: "scale" is 1/(n_features var(X)), "auto" and None are 1/n_features, '
-            '"median" is 1/median distance.',
+            '"median" is 1/median distance. An array has a coefficient for each column.',
         ),
     }
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
-        if given.weights is not None and not given.weights.any():
-            raise ValueError("`sample_weight` is zero for every sample but must be above zero for one at least")
         rows, points = self._landmarks_given(given.x)
         self._ready = self._settings_for(given.x)
         if rows is not None or points is not None:
@@ -98,6 +97,8 @@ class Machine(Estimator):
 
 def gamma_of(gamma: Any, kernel: str, x: Any) -> Any:
     """gamma with the rules of scikit-learn: None and "auto" are 1/n_features, "scale" is 1/(n_features var(X))."""
+    if is_list(gamma):
+        return 1.0  # the columns are scaled
     if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
         return 1.0 / width_of(x)
     # The core knows the rule for kernels of distances only.

@@ -38,7 +38,7 @@ class KernelMatrix:
             raise ValueError(f"a kernel matrix has two dimensions, but rows has {self.rows.ndim}")
         if columns is None and self.rows.shape[0] != self.rows.shape[1]:
             raise ValueError(f"rows is of shape {self.rows.shape}: `columns` may be left out for a square matrix only")
-        self.columns = (self.rows if columns is None else np.asarray(columns))
+        self.columns = self.rows if columns is None else np.asarray(columns)
         if self.columns.shape != self.rows.shape[::-1]:
             raise ValueError(f"columns is of shape {self.columns.shape} but must be of shape {self.rows.shape[::-1]}")
 
@@ -57,3 +57,10 @@ class KernelMatrix:
         """Kernels that are computed need samples."""
         if kernel != "precomputed":
             raise ValueError(f"X is a KernelMatrix, so `kernel` must be 'precomputed' but is {kernel!r}")
+
+
+def is_symmetric(parts: Any) -> bool:
+    """Whether a square array equals its transpose but for rounding."""
+    if isinstance(parts, tuple) or parts.shape[0] != parts.shape[1]:
+        return True
+    return bool(np.allclose(parts, parts.T, rtol=1e-5, atol=1e-8 * float(np.abs(parts).max(initial=0.0))))

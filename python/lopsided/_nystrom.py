@@ -1,13 +1,16 @@
 """Kernel ridge regression and kernel principal components, exact or by landmarks."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from ._base import Transformer
+from . import _core
+from ._base import Transformer, recipe
 from ._docs import documented
-from ._machines import KERNEL_PARAMETERS, LANDMARKS, Machine
+from ._inputs import Given, column, is_sparse, numbers_of, seed_of
+from ._machines import KERNEL_PARAMETERS, LANDMARKS, Machine, parameters_of
 from ._supervised import Regressor
 
 
@@ -22,13 +25,6 @@ class NystromRidge(Machine, Regressor):
     ----------
     alpha : float, default=1.0
         Weight of the norm, as in scikit-learn's `KernelRidge`; the penalty of the program `lopsided` is 1/alpha.
-
-    Attributes
-    ----------
-    n_features_in_
-    feature_names_in_
-    landmark_indices_
-    report_
 
     See Also
     --------
@@ -52,6 +48,7 @@ class NystromRidge(Machine, Regressor):
     """
 
     _core_name = "krr"
+    _arguments = {**Regressor._arguments, "fit.y": "y targets"}
     _files = ("krr",)
     _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS)
 
@@ -62,10 +59,76 @@ class NystromRidge(Machine, Regressor):
         self._take(locals())
 
     def _settings_for(self, x: Any) -> dict[str, Any]:
+        return super()._settings_for(x) | {"penalty": self._penalty()}
+
+    def _in_our_words(self, sentence: str) -> str:
+        """alpha is 1/penalty."""
+        sentence = super()._in_our_words(sentence).replace("a smaller penalty", "a larger alpha")
+        return re.sub(r"with penalty [^;]*; take a smaller one", f"with alpha {self.alpha}; take a larger one", sentence)
+
+    def _penalty(self) -> float:
         alpha = float(self.alpha)
         if not 0.0 < alpha < np.inf:
             raise ValueError(f"`alpha` is {self.alpha} but must be a number above 0")
-        return super()._settings_for(x) | {"penalty": 1.0 / alpha}
+        return 1.0 / alpha
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn values of samples."""
+        self.__dict__.pop("estimators_", None)
+        values = y if y is None else np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+        if values is None or values.ndim != 2:
+            return super().fit(X, y, sample_weight)
+        if self._only_plans:
+            return super().fit(X, values[:, 0], sample_weight)
+        self.estimators_ = [type(self)(**self.get_params()).fit(X, target, sample_weight) for target in values.T]
+        self.__dict__ |= {**self.estimators_[0].__dict__, "estimators_": self.estimators_}
+        return self
+
+    def fit_stream(self, path: Any, y: Any = None) -> Any:
+        """Learn from a file that is read in passes and never held, by landmarks that are drawn uniformly.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An svmlight (.svm, .libsvm, .svmlight) or NumPy (.npy) file of samples.
+        y : array-like of shape (n_samples,), default=None
+            Values to learn; None takes the labels of an svmlight file.
+        """
+        self.__dict__.pop("estimators_", None)
+        given = Given()
+        if y is not None:
+            self._set_target(given, column(y))
+        values = {name: getattr(self, name) for name in ("kernel", *KERNEL_PARAMETERS, "n_landmarks")}
+        known = parameters_of(self._kernel_name) or ()
+        settings = {
+            self._renamed.get(name, name): value
+            for name, value in values.items()
+            if name in ("kernel", "n_landmarks") or name in known
+        }
+        words, seed = recipe(settings | {"penalty": self._penalty()}), seed_of(getattr(self, "random_state", None))
+        self._learned(lambda listener: _core.fit_stream(words, path, given, seed, listener))
+        return self
+
+    def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
+        """Values of samples."""
+        if not hasattr(self, "estimators_"):
+            return super().predict(X, Z=Z)
+        return np.column_stack([one.predict(X, Z=Z) for one in self.estimators_])
+
+    def save(self, path: Any) -> None:
+        """Write the model file that the program `lopsided` and the Rust library read; of several targets each has its own."""
+        if hasattr(self, "estimators_"):
+            raise ValueError(f"a file has one target and this model {len(self.estimators_)}: save each of `estimators_`")
+        super().save(path)
+
+    def _take_params(self) -> None:
+        super()._take_params()
+        self.alpha = 1.0 / float(self.get_recipe().get("penalty", 1.0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 @documented
@@ -79,12 +142,6 @@ class KernelRidge(NystromRidge):
     ----------
     alpha : float, default=1.0
         Weight of the norm.
-
-    Attributes
-    ----------
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------
@@ -114,46 +171,46 @@ class LandmarkTransformer(Machine, Transformer):
     _fewest = 1
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Choose landmarks, where there are any, and find the features.
-
-        Parameters
-        ----------
-        X
-        y
-
-        Returns
-        -------
-        self
-        """
+        """Choose landmarks, where there are any, and find the features."""
         self._fit_core(self._given(X, least=self._fewest))
         self._restore()
+        self._learn_inverse(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit and place the same samples.
+    def _learn_inverse(self, X: Any) -> None:
+        """As in scikit-learn: ridge regression from the features to the samples."""
+        self.__dict__.pop("_inverse", None)
+        if not self.fit_inverse_transform:
+            return
+        if self._kernel_name == "precomputed" or is_sparse(X):
+            raise ValueError("`fit_inverse_transform` needs dense samples, not kernel values or a sparse matrix")
+        kernel, gamma = ("linear", None) if self.kernel == "linear" else ("rbf", "median")
+        features = self._fitted().transform(self._new(X))
+        self._inverse = NystromRidge(self.alpha, kernel=kernel, gamma=gamma).fit(features, numbers_of(X))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Samples that have about these features: pre-images, learned by ridge regression as in scikit-learn.
 
         Parameters
         ----------
-        X
-        y
+        X : array-like of shape (n_samples, n_features_out)
+            Features.
 
         Returns
         -------
-        features
+        samples : ndarray of shape (n_samples, n_features)
         """
+        self._fitted()
+        if not hasattr(self, "_inverse"):
+            raise ValueError("`fit_inverse_transform` is False: with True `fit` learns the way back as well")
+        return self._inverse.predict(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit and place the same samples."""
         return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Any:
-        """Features of samples.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        features
-        """
+        """Features of samples."""
         return self._wrapped(self._fitted().transform(self._new(X)), X)
 
     @property

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,12 @@ from ._supervised import Classifier, Probabilities
 
 class ClassMachine(Classifier, Machine):
     """What machines with losses share."""
+
+    _attributes = ("classes_", *Machine._attributes)
+
+    def _in_our_words(self, sentence: str) -> str:
+        """C is the penalty."""
+        return re.sub(r"\bpenalty\b", "C", super()._in_our_words(sentence))
 
     def _restore(self) -> None:
         super()._restore()
@@ -39,11 +46,13 @@ class NystromSVC(ClassMachine):
 
     Attributes
     ----------
-    classes_
-    n_features_in_
-    feature_names_in_
-    landmark_indices_
-    report_
+    support_ : ndarray of int
+        Rows of X that are support vectors, of the exact machine.
+    dual_coef_ : ndarray of shape (n_functions, n_support)
+        Their coefficients: f(x) = sum_j dual_coef_[k, j] k(x_j, x) + intercept_[k] for each pair of classes, or for each class;
+        of two classes one function, which is `decision_function`.
+    intercept_ : ndarray of shape (n_functions,)
+        Constants of the functions.
 
     See Also
     --------
@@ -86,12 +95,54 @@ class NystromSVC(ClassMachine):
             return settings | {"nu": float(self.nu)}
         return settings | {"penalty": float(self.C), "loss": str(self.loss).replace("_", "-")}
 
+    def _fit_core(self, given: Any) -> dict[str, Any]:
+        report = super()._fit_core(given)
+        self.__dict__.pop("_support", None)
+        if self.approach == "exact" and not isinstance(given.x, tuple):
+            self._support = self._found_in(given)
+        return report
+
+    def _found_in(self, given: Any) -> np.ndarray:
+        """The rows of X that the coefficients of the model belong to."""
+        if self._kernel_name == "precomputed":
+            return np.arange(len(given.x))
+        # The core has the samples of a class side by side, in their order, and keeps support vectors alone.
+        order, kept = np.argsort(given.classes[1], kind="stable"), self._model.array("x")
+        rows, places = iter(order), []
+        for sample in kept:
+            places.append(next(row for row in rows if np.array_equal(given.x[row], sample)))
+        return np.array(places, dtype=np.int64)
+
+    def _functions(self, name: str) -> np.ndarray:
+        self._fitted()
+        if not hasattr(self, "_support"):
+            raise AttributeError("an exact machine (approach='exact') that was fitted here to dense samples has support vectors")
+        sign = -1.0 if len(self.classes_) == 2 else 1.0  # positive for the second class
+        return sign * self._model.array(name)
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Rows of X that are support vectors."""
+        return np.sort(self._support[np.any(self._functions("source") != 0, axis=1)])
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients of the support vectors, a row for each function."""
+        found = self._functions("source")
+        used = np.any(found != 0, axis=1)
+        return found[used][np.argsort(self._support[used])].T
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Constants of the functions."""
+        return self._functions("source.bias")
+
     @property
     def predict_proba(self) -> Any:
         """Probabilities of the classes, with `probability=True`: a function of X that returns a column for each class."""
         if not self.probability:
             raise AttributeError("predict_proba is not available when probability=False")
-        return functools.partial(Probabilities.predict_proba, self)
+        return functools.partial(Probabilities.predict_proba, self)  # type: ignore[arg-type]
 
     def _restore(self) -> None:
         super()._restore()
@@ -110,14 +161,6 @@ class NystromLogistic(Probabilities, ClassMachine):
     ----------
     tol : float, default=1e-6
         Length of the gradient, relative to the one at zero, that counts as converged.
-
-    Attributes
-    ----------
-    classes_
-    n_features_in_
-    feature_names_in_
-    landmark_indices_
-    report_
 
     See Also
     --------

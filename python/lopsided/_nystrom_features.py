@@ -19,14 +19,6 @@ class NystromPCA(LandmarkTransformer):
     n_components : int, default=None
         Number of components; 16, or fewer where there are fewer samples.
 
-    Attributes
-    ----------
-    eigenvalues_
-    n_features_in_
-    feature_names_in_
-    landmark_indices_
-    report_
-
     See Also
     --------
     KernelPCA : Without landmarks.
@@ -42,13 +34,15 @@ class NystromPCA(LandmarkTransformer):
     """
 
     _core_name = "kpca"
+    _attributes = ("eigenvalues_", *LandmarkTransformer._attributes)
     _fewest = 2
     _files = ("kpca",)
     _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "n_components", "center")
 
     def __init__(
         self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, approach="lla",
-        n_landmarks=None, sampler="uniform", landmarks=None, nystrom=None, truncate=None, random_state=None, verbose=0,
+        n_landmarks=None, sampler="uniform", landmarks=None, nystrom=None, truncate=None,
+        fit_inverse_transform=False, alpha=1e-3, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -65,13 +59,6 @@ class KernelPCA(NystromPCA):
     ----------
     n_components : int, default=None
         Number of components; 16, or fewer where there are fewer samples.
-
-    Attributes
-    ----------
-    eigenvalues_
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------
@@ -90,7 +77,8 @@ class KernelPCA(NystromPCA):
     _exact = True
 
     def __init__(
-        self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, random_state=None, verbose=0
+        self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, fit_inverse_transform=False,
+        alpha=1e-3, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -106,13 +94,6 @@ class NystromFeatures(LandmarkTransformer):
     ----------
     truncate : int, default=None
         Most features; as many as there are independent landmarks.
-
-    Attributes
-    ----------
-    landmark_indices_
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------
@@ -137,7 +118,8 @@ class NystromFeatures(LandmarkTransformer):
 
     def __init__(
         self, kernel="rbf", *, gamma=None, degree=3, coef0=1, n_landmarks=None, sampler="uniform", landmarks=None,
-        nystrom=None, truncate=None, random_state=None, verbose=0,
+        nystrom=None, truncate=None,
+        fit_inverse_transform=False, alpha=1e-3, random_state=None, verbose=0,
     ):
         self._take(locals())
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._docs import documented
-from ._inputs import cast, check_length, column, samples, weights_of
+from ._inputs import cast, check_length, column, r_squared, samples
 from ._learners import BOUNDS, KERNELS, STEPS, OnlineLearner
 from ._machines import count_of, width_of
 
@@ -14,16 +14,6 @@ from ._machines import count_of, width_of
 @documented
 class OnlinePairRegressor(OnlineLearner):
     """Learns values of pairs, one pair after the other, as tr(W' phi(x) psi(z)') with a matrix W of bounded norm.
-
-    Attributes
-    ----------
-    n_trials_
-    n_iter_
-    losses_
-    cumulative_loss_
-    n_features_in_
-    feature_names_in_
-    report_
 
     See Also
     --------
@@ -54,6 +44,7 @@ class OnlinePairRegressor(OnlineLearner):
     """
 
     _estimator_type = "regressor"
+    _arguments = {"X": "X pairs", "y": "y pairs", "Z": "Z pairs", "predict.returns": "values"}
     _core_settings = ("loss", "radius", "power", "dimension", *KERNELS, *STEPS, *BOUNDS)
 
     def __init__(
@@ -65,35 +56,12 @@ class OnlinePairRegressor(OnlineLearner):
         self._take(locals())
 
     def fit(self, X: Any, y: Any, *, Z: Any = None) -> OnlinePairRegressor:
-        """Forget everything and learn from the pairs, in order.
-
-        Parameters
-        ----------
-        X
-        y : array-like of shape (n_samples,)
-            Values of the pairs.
-        Z : {array-like, sparse matrix} of shape (n_samples, n_right_features), default=None
-            Right samples, a row for each row of X; None pairs every sample with itself.
-
-        Returns
-        -------
-        self
-        """
+        """Forget everything and learn from the pairs, in order."""
         self._model = None
         return self.partial_fit(X, y, Z=Z)
 
     def partial_fit(self, X: Any, y: Any, *, Z: Any = None) -> OnlinePairRegressor:
-        """Learn from more pairs, in order.
-
-        Parameters
-        ----------
-        X, y, Z
-            See `fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from more pairs, in order."""
         if y is None:
             raise ValueError("This OnlinePairRegressor estimator requires y to be passed, but the target y is None.")
         fresh = getattr(self, "_model", None) is None
@@ -119,40 +87,13 @@ class OnlinePairRegressor(OnlineLearner):
         return x, z
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
-        """Values of pairs.
-
-        Parameters
-        ----------
-        X, Z
-            See `fit`.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-        """
+        """Values of pairs."""
         model = self._fitted()
         return model.predict(*self._pairs(X, Z, reset=False))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, Z: Any = None) -> float:
-        """Coefficient of determination R².
-
-        Parameters
-        ----------
-        X, y, Z
-            See `fit`.
-        sample_weight
-
-        Returns
-        -------
-        score
-        """
-        y = np.asarray(y, dtype=np.float64)
-        weights = weights_of(sample_weight, len(y))
-        rest = np.average((y - self.predict(X, Z=Z)) ** 2, weights=weights)
-        total = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)
-        if total == 0:
-            return 1.0 if rest == 0 else 0.0
-        return float(1 - rest / total)
+        """Coefficient of determination R²."""
+        return r_squared(y, self.predict(X, Z=Z), sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -26,16 +26,6 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     normalize : bool, default=True
         Scale every sample to unit length in feature space; without it no sample may be longer than 1.
 
-    Attributes
-    ----------
-    n_trials_
-    n_iter_
-    losses_
-    cumulative_loss_
-    n_features_in_
-    feature_names_in_
-    report_
-
     See Also
     --------
     NystromPCA : From all samples at once.
@@ -73,32 +63,12 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
         self._take(locals())
 
     def fit(self, X: Any, y: Any = None) -> OnlineKernelPCA:
-        """Forget everything and learn from the samples, in order.
-
-        Parameters
-        ----------
-        X
-        y
-
-        Returns
-        -------
-        self
-        """
+        """Forget everything and learn from the samples, in order."""
         self._model = None
         return self.partial_fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> OnlineKernelPCA:
-        """Learn from more samples, in order.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from more samples, in order."""
         fresh = getattr(self, "_model", None) is None
         x = cast(self._check_samples(X, reset=fresh)[0], np.float64)
         if fresh:
@@ -106,25 +76,11 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
         return self._learn(x, None, np.zeros(count_of(x)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from the samples and place them.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Returns
-        -------
-        features
-        """
+        """Learn from the samples and place them."""
         return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Any:
         """Coordinates of samples along the leading eigenvectors of the learned matrix.
-
-        Parameters
-        ----------
-        X
 
         Returns
         -------
@@ -138,10 +94,6 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     def score_samples(self, X: Any) -> np.ndarray:
         """The part of each sample that the learned matrix captures, between 0 and 1; low for novel samples.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         parts : ndarray of shape (n_samples,)
@@ -150,17 +102,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
         return model.predict(cast(self._check_samples(X, reset=False)[0], np.float64), None)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean of `score_samples`.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Returns
-        -------
-        score
-        """
+        """Mean of `score_samples`."""
         return float(np.mean(self.score_samples(X)))
 
     def _check_file(self) -> None:

@@ -22,7 +22,7 @@ class Callbacks:
 
         Returns
         -------
-        self
+        self : object
         """
         from sklearn.callback import CallbackSupportMixin
 

@@ -39,7 +39,7 @@ class Parameters:
 
         Returns
         -------
-        self
+        self : object
         """
         known = self._parameter_names()
         for name, value in params.items():
@@ -116,7 +116,7 @@ class Tags:
 
         Returns
         -------
-        self
+        self : object
         """
         unknown = set(requests) - set(self._fit_metadata())
         if unknown:
@@ -140,7 +140,7 @@ class Output:
 
         Returns
         -------
-        self
+        self : object
         """
         if transform is not None:
             self._sklearn_output_config = {"transform": transform}

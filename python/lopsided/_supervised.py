@@ -7,14 +7,22 @@ import numpy as np
 
 from ._base import Estimator
 from ._docs import documented
+from ._exceptions import warn
 from ._graphs import DirectedGraph, is_graph, is_unknown, name_of, node_features, nodes_of, targets_by_node
-from ._inputs import Given, cast, check_length, column, samples, weights_of
+from ._inputs import Given, cast, check_length, column, r_squared, samples, weights_of
 from ._kernels import kernel_matrix
-from ._matrix import KernelMatrix
+from ._matrix import KernelMatrix, is_symmetric
 
 
 class Supervised(Estimator):
     """Fitting to samples or to the nodes of a graph with a target, predicting of new ones."""
+
+    _arguments = {
+        "fit.X": "X learned", "score.X": "X new", "score.y": "y truth",
+        **{f"{method}.X": "X new" for method in ("predict", "decision_function", "predict_proba")},
+        **{f"{method}.Z": "Z columns" for method in ("predict", "decision_function", "predict_proba")},
+        "fit.features": "features nodes", "features": "features new",
+    }  # fmt: skip
 
     def _fit_target(self, X: Any, y: Any, sample_weight: Any = None, features: Any = None) -> Any:
         if y is None:
@@ -31,6 +39,8 @@ class Supervised(Estimator):
         self._set_target(given, y)
         given.features = node_features(features, getattr(self, "nodes_", []))
         given.weights = self._weighted(y, weights)
+        if given.weights is not None and not given.weights.any():
+            raise ValueError("`sample_weight` is zero for every sample but must be above zero for one at least")
         self._fit_core(given)
         return self
 
@@ -86,7 +96,13 @@ class Supervised(Estimator):
         if isinstance(X, KernelMatrix):
             X.refuse_unless_precomputed(self._kernel_name)
             X = X.rows
-        return self._given(X, least=2)
+        given = self._given(X, least=2)
+        self._needs_columns = self._has_two_functions() and not is_symmetric(given.x)
+        return given
+
+    def _has_two_functions(self) -> bool:
+        """Whether new samples of a given matrix are seen from both sides."""
+        return self.kernel == "precomputed" and self._core_name in ("ask-ls", "ls-svm") and self.get_params().get("merge") != "source"
 
     def _wanted(self, X: Any, Z: Any = None, features: Any = None) -> Given:
         """New samples, or nodes with or without their links."""
@@ -94,10 +110,15 @@ class Supervised(Estimator):
         if model.nodes() is not None:
             return _nodes_given(X, model.single, features)
         if isinstance(X, KernelMatrix):
-            X, Z = X.rows, X.columns.T
+            X, Z = X.rows, X.columns
         given = self._new(X)
         if hasattr(self, "_samples"):
             given.z = np.ascontiguousarray(kernel_matrix(self.kernel, self._samples, X).T)
+        elif Z is None and getattr(self, "_needs_columns", False):
+            warn(
+                "the kernel matrix of `fit` is not symmetric, and X has rows k(new, known) alone, which are taken for columns as "
+                "well: pass `Z`, or a KernelMatrix as X"
+            )
         elif Z is not None:
             given.z = cast(samples(np.asarray(Z).T, "Z")[0], np.float32 if model.single else np.float64)
         return given
@@ -114,29 +135,11 @@ class Classifier(Supervised):
     """A classifier over a model of the core."""
 
     _estimator_type = "classifier"
+    _attributes: tuple[str, ...] = ("classes_", "n_features_in_", "nodes_", "report_")
+    _arguments = {**Supervised._arguments, "fit.y": "y classes", "predict.returns": "classes"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, features: Any = None) -> Any:
-        """Learn classes of samples or nodes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), `KernelMatrix`, graph or list of nodes
-            Samples, a square matrix of kernel values, or a graph: `DirectedGraph`, networkx, igraph, a frame of links, an adjacency
-            frame, a list of links between names, with `features` all that `DirectedGraph.of` takes; with the parameter `graph`
-            some of its nodes.
-        y : array-like of shape (n_samples,), dict or series
-            Classes, of any type that can be sorted; for a graph one for each node, None, NaN or NA where unknown, or a dict or an
-            indexed series of nodes and classes.
-        sample_weight
-            Weights of the losses.
-        features : {array-like, sparse matrix} of shape (n_nodes, n_features), frame or dict, default=None
-            Features of the nodes of a graph beside their links, in the order of `nodes_`, or by name: a frame with nodes as
-            index, a dict.
-
-        Returns
-        -------
-        self
-        """
+        """Learn classes of samples or nodes."""
         return self._fit_target(X, y, sample_weight, features)
 
     def _settings(self, graph: bool = False) -> dict[str, Any]:
@@ -177,29 +180,12 @@ class Classifier(Supervised):
         return (decision[:, 1] - decision[:, 0]) / 2 if decision.shape[1] == 2 else decision
 
     def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
-        """Classes of samples.
-
-        Parameters
-        ----------
-        X new
-        Z columns
-        features : default=None
-            Features of new nodes, where the model has learned from features; see `fit`.
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
+        """Classes of samples."""
         decision = self._decision(X, Z, features)
         return self.classes_[np.argmax(decision, axis=1)]
 
     def decision_function(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Decision values of samples.
-
-        Parameters
-        ----------
-        X, Z, features
-            See `predict`.
 
         Returns
         -------
@@ -209,19 +195,7 @@ class Classifier(Supervised):
         return self._scores(self._decision(X, Z, features))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples that are predicted correctly.
-
-        Parameters
-        ----------
-        X
-        y : array-like of shape (n_samples,)
-            True classes.
-        sample_weight
-
-        Returns
-        -------
-        score
-        """
+        """Share of samples that are predicted correctly."""
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
 
@@ -231,11 +205,6 @@ class Probabilities(Supervised):
 
     def predict_proba(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X, Z, features
-            See `predict`.
 
         Returns
         -------
@@ -252,25 +221,11 @@ class Regressor(Supervised):
     """A regressor over a model of the core."""
 
     _estimator_type = "regressor"
+    _attributes: tuple[str, ...] = ("n_features_in_", "nodes_", "report_")
+    _arguments = {**Supervised._arguments, "fit.y": "y values", "predict.returns": "values"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, features: Any = None) -> Any:
-        """Learn values of samples or nodes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), `KernelMatrix`, graph or list of nodes
-            See `AsKLSClassifier.fit`.
-        y : array-like of shape (n_samples,) or dict
-            Values; for a graph one for each node, NaN, NA or None where unknown, or a dict or an indexed series of nodes and values.
-        sample_weight
-            Weights of the squared errors.
-        features : default=None
-            Features of the nodes of a graph beside their links; see `AsKLSClassifier.fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn values of samples or nodes."""
         return self._fit_target(X, y, sample_weight, features)
 
     def _set_target(self, given: Given, y: np.ndarray) -> None:
@@ -281,42 +236,12 @@ class Regressor(Supervised):
         given.values = values
 
     def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
-        """Values of samples.
-
-        Parameters
-        ----------
-        X new
-        Z columns
-        features : default=None
-            Features of new nodes, where the model has learned from features; see `fit`.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-        """
+        """Values of samples."""
         return self._fitted().decision(self._wanted(X, Z, features))[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Coefficient of determination R².
-
-        Parameters
-        ----------
-        X
-        y : array-like of shape (n_samples,)
-            True values.
-        sample_weight
-
-        Returns
-        -------
-        score
-        """
-        y = np.asarray(y, dtype=np.float64)
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        rest = np.sum(weights * (y - self.predict(X)) ** 2)
-        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
-        if total == 0:
-            return 1.0 if rest == 0 else 0.0
-        return float(1 - rest / total)
+        """Coefficient of determination R²."""
+        return r_squared(y, self.predict(X), sample_weight)
 
 
 def _nodes_given(X: Any, single: bool, features: Any = None) -> Given:

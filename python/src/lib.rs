@@ -6,10 +6,12 @@ mod error;
 mod fit;
 mod fitted;
 mod learner_spec;
+mod links;
 mod model;
 mod nodes;
 mod online;
 mod run;
+mod stream;
 
 use pyo3::prelude::*;
 
@@ -21,13 +23,19 @@ mod _core {
     #[pymodule_export]
     use super::described;
     #[pymodule_export]
+    use super::links::held_out;
+    #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::model::fit_model;
     #[pymodule_export]
+    use super::model::plan;
+    #[pymodule_export]
     use super::online::Learner;
     #[pymodule_export]
     use super::registry;
+    #[pymodule_export]
+    use super::stream::fit_stream;
 }
 
 /// Everything known about the settings of every estimator, as JSON: name, line, range and default of each.
@@ -35,10 +43,11 @@ mod _core {
 fn described() -> String {
     use lopsided::base::settings::Setting;
     use lopsided::estimators::catalogue;
-    use lopsided::estimators::recipe::{COMPAT_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
+    use lopsided::estimators::recipe::{COMPAT_SETTINGS, FEATURE_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
     let solvers: Vec<Setting> =
         lopsided::solvers::svd::solvers::<f64>().iter().flat_map(|entry| entry.settings).copied().collect();
-    let shared = [SVD_SETTINGS.to_vec(), GRAPH_SETTINGS.to_vec(), COMPAT_SETTINGS.to_vec(), solvers];
+    let shared =
+        [SVD_SETTINGS.to_vec(), GRAPH_SETTINGS.to_vec(), FEATURE_SETTINGS.to_vec(), COMPAT_SETTINGS.to_vec(), solvers];
     let all: std::collections::BTreeMap<&str, Vec<Setting>> = catalogue::<f64>()
         .into_iter()
         .map(|member| (member.name, [member.settings, shared.concat()].concat()))

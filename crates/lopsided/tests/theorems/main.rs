@@ -28,3 +28,4 @@ mod solvers;
 mod svm;
 mod symmetric;
 mod tasks;
+mod weighted;

@@ -600,11 +600,10 @@ pub(super) fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed:
 
 /// The data, in which samples of weight 0 have no target.
 fn without_weightless<T: Scalar>(data: Dataset<T>) -> Result<Dataset<T>> {
-    data.check_weights()?;
-    let none: Vec<usize> = match &data.weights {
-        Some(weights) => (0..weights.len()).filter(|&i| weights[i] == 0.0).collect(),
-        None => return Ok(data),
-    };
+    let known = data.y.as_ref().map(Target::known).unwrap_or_default();
+    let Some(weights) = data.weights_of(&known)? else { return Ok(data) };
+    let none: Vec<usize> =
+        known.into_iter().zip(weights).filter(|(_, weight)| *weight == 0.0).map(|(i, _)| i).collect();
     let y = data.y.as_ref().map(|y| hidden(y, &none));
     Ok(Dataset { y, ..data })
 }
