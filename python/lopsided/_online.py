@@ -15,6 +15,67 @@ from ._machines import count_of, width_of
 class OnlinePairRegressor(OnlineLearner):
     """Learns values of pairs, one pair after the other, as tr(W' phi(x) psi(z)') with a matrix W of bounded norm.
 
+<<<<<<< HEAD
+=======
+    Parameters
+    ----------
+    learner : str, default="gd-trace"
+        "gd-trace", "gd-spectral" or "gd-frobenius" (gradient descent in a ball of that norm) or "p-norm" (perceptron) for
+        pairs; "gd-symmetric", "eg-plus" or "meg" for single samples.
+    loss : {"squared", "absolute", "logistic", "hinge", "gain"}, default=None
+        The learner's usual loss, "squared" for gradient descent; "logistic" and "hinge" take labels 1 and -1.
+    radius : float, default=None
+        Bound of the norm of W; 1, and none for losses of labels with automatic steps.
+    kernel : {"linear", "poly", "rbf", "laplacian"}, default="linear"
+        Kernel of the rows of X, whose features are phi.
+    gamma : float, default=None
+        Coefficient of distance or scalar product; 1/n_features.
+    degree, coef0 : float, default=None
+        Degree and constant of the kernel "poly"; 3 and 1.
+    right_kernel : str, default=None
+        Kernel of the rows of Z; that of X, with the same numbers.
+    right_gamma, right_degree, right_coef0 : float, default=None
+        Its parameters.
+    power : float, default=None
+        p of the learner "p-norm"; 4.
+    dimension : int, default=None
+        Number of features of the kernel, for the learner "meg".
+    steps : {"auto", "fixed", "decreasing", "tuned"}, default=None
+        Sizes of the steps: by the sizes of what was seen, `step`, `step`/sqrt(t) in trial t, or what the theorem wants.
+        "tuned" with `horizon`, "decreasing" with `step`, else "auto".
+    step : float, default=None
+        Size of the steps; 1.
+    horizon : int, default=None
+        Number of trials that tuned steps are made for.
+    expected_loss, expected_rank : float and int, default=None
+        What tuned steps of exponentiated gradients are made for.
+    normalize : bool, default=False
+        Scale every sample to unit length in feature space.
+    budget : int, default=None
+        Most samples that are stored on each side.
+    removal : {"merge", "drop"}, default="merge"
+        How a sample goes when the budget is full.
+    keep_trials : int, default=2000
+        Up to so many trials are kept for `regret`.
+    verbose : int, default=0
+        Tell on stderr how far learning is.
+
+    Attributes
+    ----------
+    n_trials_, n_iter_ : int
+        Trials so far.
+    losses_ : ndarray of shape (n_trials_,)
+        Loss of each trial before it was learned from; NaN for trials of a file that does not tell.
+    cumulative_loss_ : float
+        Their sum.
+    n_features_in_ : int
+        Width of X.
+    feature_names_in_ : ndarray of str
+        Columns of X where it was a frame with names.
+    report_ : dict
+        `spec`, the learner with its settings, and `account`, its counts and sums.
+
+>>>>>>> main
     See Also
     --------
     OnlineKernelPCA : Online principal components.
