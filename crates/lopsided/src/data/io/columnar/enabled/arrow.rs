@@ -21,7 +21,8 @@ pub(in crate::data::io) fn read_arrow<T: Scalar>(source: Source, options: &ReadO
     let stream = Cursor::new(block).chain(reader);
     let mut batches = StreamReader::try_new(stream, None).map_err(|e| broken(&name, &e))?;
     let schema = batches.schema();
-    let input = batches::read(&name, &schema, &mut batches, options)?;
+    let read = batches.by_ref().map(|batch| batch.map_err(|e| broken(&name, &e)));
+    let input = batches::read(&name, &schema, read, options)?;
     if is_file && !ends_with_magic(batches.get_mut()).map_err(|e| Error::io(&name, e))? {
         return Err(Error::parse(name, "ends before its footer"));
     }

@@ -13,16 +13,15 @@ use crate::data::io::nodes::Builder;
 use crate::data::io::table::target_position;
 use crate::data::io::{Input, ReadOptions, Table};
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, Schema};
+use arrow_schema::Schema;
 
 /// Reads all batches of a file with that schema.
 pub(super) fn read<T: Scalar>(
     name: &str,
     schema: &Schema,
-    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
     options: &ReadOptions,
 ) -> Result<Input<T>> {
-    let batches = batches.map(|batch| batch.map_err(|e| broken(name, &e)));
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     if is_graph(&names) {
         let (graph, notes) = read_graph(name, batches, &options.nodes)?;
@@ -32,13 +31,10 @@ pub(super) fn read<T: Scalar>(
 }
 
 /// Ids and labels of two columns, or the labels of samples 0, 1, 2, …; rows without a label are left out.
-pub(super) fn labels(
-    name: &str,
-    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
-) -> Result<Vec<(String, String)>> {
+pub(super) fn labels(name: &str, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<Vec<(String, String)>> {
     let (mut pairs, mut row) = (Vec::new(), 0);
     for batch in batches {
-        let batch = batch.map_err(|e| broken(name, &e))?;
+        let batch = batch?;
         let columns = batch.columns().iter().map(|column| texts(name, column)).collect::<Result<Vec<_>>>()?;
         let (ids, labels) = match &columns[..] {
             [labels] => (None, labels),
