@@ -20,13 +20,14 @@ mod nkm1;
 mod paper;
 mod sets;
 mod solvers;
+pub mod tasks;
 
 pub use args::{LearningArgs, PaperTable, ReproduceArgs};
 
+use crate::tasks::NodeClassification;
 use anyhow::Result;
 use lopsided::base::settings::Settings as Given;
 use lopsided::estimators::SolverSpec;
-use lopsided::evaluation::NodeClassification;
 use lopsided::{Error, Run};
 use serde::Serialize;
 use sets::Folder;

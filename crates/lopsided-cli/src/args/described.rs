@@ -4,6 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use lopsided::base::settings::{Setting, Settings, Value};
 use lopsided::estimators::recipe::{BICLUSTER_SETTINGS, COMPAT_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS};
 use lopsided::estimators::{APPROXIMATION_SETTINGS, PREPARED_SETTINGS, estimators, gram_settings};
+use lopsided::online::learners;
 use lopsided::solvers::svd::solvers;
 use std::marker::PhantomData;
 
@@ -25,6 +26,9 @@ pub(crate) struct Clusters;
 /// Settings of `fit`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Learning;
+/// Settings of `online` that are a learner's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Learners;
 
 impl Family for Embedding {
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
@@ -60,6 +64,12 @@ impl Family for Learning {
         ];
         groups.extend(Embedding::groups());
         groups
+    }
+}
+
+impl Family for Learners {
+    fn groups() -> Vec<(&'static str, Vec<Setting>)> {
+        vec![("Learners", learners().iter().flat_map(|entry| entry.settings).copied().collect())]
     }
 }
 

@@ -9,7 +9,7 @@ mod links;
 mod online;
 
 pub(crate) use bicluster::BiclusterArgs;
-pub(crate) use described::{Clusters, Embedding, Given, Learning, LinkScores};
+pub(crate) use described::{Clusters, Embedding, Given, Learners, Learning, LinkScores};
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{GraphArgs, OutputArgs, ReadArgs};
 pub(crate) use links::LinksArgs;

@@ -1,5 +1,6 @@
 //! Options of `online`.
 
+use super::{Given, Learners};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ pub(crate) struct OnlineArgs {
     #[command(flatten)]
     pub(crate) task: TaskArgs,
     #[command(flatten)]
+    pub(crate) given: Given<Learners>,
+    #[command(flatten)]
     pub(crate) kernels: OnlineKernelArgs,
     #[command(flatten)]
     pub(crate) steps: StepArgs,
@@ -30,18 +33,6 @@ pub(crate) struct TaskArgs {
     /// squared, absolute, logistic, hinge or gain (minus the prediction, no label). Default: the learner's usual one.
     #[arg(long, value_name = "NAME")]
     pub(crate) loss: Option<String>,
-    /// B, the bound on the norm of the learned matrix (gd-*, p-norm). Default: 1.
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
-    pub(crate) radius: Option<f64>,
-    /// p of the learner p-norm. Default: 4.
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
-    pub(crate) power: Option<f64>,
-    /// Components k of online-kpca. Default: 1.
-    #[arg(long, value_name = "K")]
-    pub(crate) components: Option<usize>,
-    /// Number n of features, for meg, and for online-kpca where it is known.
-    #[arg(long, value_name = "N")]
-    pub(crate) dimension: Option<usize>,
     /// Scale every vector to unit length in feature space, and an instance of s vectors by 1/s.
     #[arg(long)]
     pub(crate) normalize: bool,

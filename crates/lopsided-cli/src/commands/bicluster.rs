@@ -11,7 +11,7 @@ use lopsided::data::io::write_clusters;
 use lopsided::estimators::recipe;
 use lopsided::metrics::{adjusted_rand_index, coherence, normalized_mutual_information};
 use lopsided::report::text;
-use lopsided::{Biclustering, BiclusteringModel, Dataset, Error, Scalar, Side, Target};
+use lopsided::{Biclustering, BiclusteringModel, Dataset, Scalar, Side, Target};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -54,9 +54,6 @@ pub(crate) fn run(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
 
 fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
     let given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
-    if given.value("row-clusters").is_none() {
-        return Err(Error::param("row-clusters", "missing", "the number of row clusters").into());
-    }
     // Whatever can be wrong without the matrix is told before it is read.
     recipe::biclustering::<T>(given.clone(), (usize::MAX, usize::MAX))?;
     check_outputs(args)?;

@@ -8,16 +8,16 @@
 //! | [`watch`] | progress, cancellation and counts of work | long computations and whoever waits for them |
 //! | [`verdict`] | whether an iteration has converged | solvers |
 //! | [`file`](mod@file) | files that are written whole or not at all | writers of models, matrices and reports |
+//! | [`random`] | streams of random numbers, one for each purpose | whatever draws |
+//! | [`linalg`] | products and orthonormal bases of tall matrices | solvers |
 //!
-//! [`Run`] is handed to every fit: a seed and a watch. The rest of this module is private: products and decompositions
-//! of tall matrices, seeded random numbers, and a vectorised exponential. All of them give the same bits on any number
-//! of threads.
+//! [`Run`] is handed to every fit: a seed and a watch. Everything here gives the same bits on any number of threads.
 
 pub mod error;
 mod exp;
 pub mod file;
-pub(crate) mod linalg;
-pub(crate) mod random;
+pub mod linalg;
+pub mod random;
 pub mod registry;
 mod run;
 pub mod scalar;

@@ -19,7 +19,7 @@ mod kernel_svd;
 mod landmarked;
 mod learned_compat;
 pub mod linear;
-pub(crate) mod moments;
+pub mod moments;
 mod new_values;
 mod prepared;
 pub mod recipe;
@@ -188,6 +188,8 @@ pub struct EstimatorEntry<T> {
     pub settings: &'static [&'static [Setting]],
     /// What its models can do, those with the right settings at least.
     pub can: Abilities,
+    /// Whether it can learn from a file in passes, without holding it ([`StreamedRidge`]).
+    pub streams: bool,
     /// Its kernel unless the user says otherwise.
     pub kernel: &'static str,
     /// Penalties to choose from where none is given: of classes, of values. None: it chooses itself, or has none.

@@ -397,7 +397,7 @@ pub fn features<T: Scalar>(mut given: Settings, _data: &Dataset<T>) -> Result<Ny
 pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)) -> Result<Biclustering> {
     let precomputed = given.value("kernel").is_some_and(|k| KernelSpec::new(&k.to_string()).is_precomputed());
     let compat = take_compat(&mut given, if precomputed { Compat::None } else { Compat::Pca })?;
-    let row_clusters = given.count("row-clusters", 2)? as usize;
+    let row_clusters = given.needed(&BICLUSTER_SETTINGS[0])? as usize;
     let col_clusters = given.count("col-clusters", row_clusters as u32)? as usize;
     let (unit_rows, unit_features) = (given.flag("unit-rows", true)?, given.flag("unit-features", false)?);
     let restarts = given.count("restarts", 10)? as usize;
@@ -411,7 +411,12 @@ pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)
 
 /// Settings of a biclustering besides those of its kernel SVD.
 pub const BICLUSTER_SETTINGS: [Setting; 5] = [
-    Setting::new("row-clusters", "number of row clusters", "between 1 and the number of rows", "2"),
+    Setting::new(
+        "row-clusters",
+        "number of row clusters",
+        "between 1 and the number of rows",
+        "none, it must be given",
+    ),
     Setting::new("col-clusters", "number of column clusters", "between 1 and the number of columns", "as of the rows"),
     Setting::new("unit-rows", "scales the rows of the matrix to unit length", "true or false", "true"),
     Setting::new("unit-features", "scales features to unit length before clustering", "true or false", "false"),

@@ -37,10 +37,10 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     if !member.can.predict {
         return components::fit(&member, given, args, context);
     }
-    match args.estimator.as_str() {
-        "krr" if args.landmarks.stream => return streamed::fit::<T>(&given, args, context),
-        _ => landmarks::refuse(args)?,
+    if args.landmarks.stream && member.streams {
+        return streamed::fit::<T>(&given, args, context);
     }
+    landmarks::refuse(args)?;
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, false);
     estimator::checked::<T>(&given, &usual, landmarks::of(args))?;
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;

@@ -598,6 +598,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
         settings: &SETTINGS,
         can: PROBABLE,
+        streams: false,
         kernel: "sne",
         penalties: [&[], &[]],
         build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.gram()) }),
@@ -612,6 +613,7 @@ pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
         settings: &SYMMETRIC_SETTINGS,
         can: PROBABLE,
+        streams: false,
         kernel: "rbf",
         penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| {

@@ -184,6 +184,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "kernel logistic regression with a symmetric or symmetrised kernel, exact or by landmarks (--approach lla, gsa): probabilities of the classes",
         settings: &SETTINGS,
         can: PROBABLE,
+        streams: false,
         kernel: "rbf",
         penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| Box::new(KernelLogistic { tol: recipe.tol(), ..KernelLogistic::new(recipe.gram()) }),

@@ -268,6 +268,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)",
         settings: &SETTINGS,
         can: PROBABLE,
+        streams: false,
         kernel: "rbf",
         penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }),
@@ -282,6 +283,7 @@ pub(in crate::estimators) fn nu_entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors",
         settings: &NU_SETTINGS,
         can: PROBABLE,
+        streams: false,
         kernel: "rbf",
         penalties: [&[], &[]],
         build: |recipe: Recipe| {

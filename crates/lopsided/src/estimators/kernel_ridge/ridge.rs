@@ -329,6 +329,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "kernel ridge regression with a symmetric kernel, exact or by landmarks (--approach lla, gsa, ncr)",
         settings: &SETTINGS,
         can: Abilities { predict: true, ..Abilities::default() },
+        streams: true,
         kernel: "rbf",
         penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| Box::new(KernelRidge::new(recipe.gram())),

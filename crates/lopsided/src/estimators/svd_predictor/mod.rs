@@ -225,6 +225,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns; to predict, a linear LS-SVM or ridge regression on them",
         settings: &[&SETTINGS],
         can: Abilities { predict: true, transform_rows: true, transform_cols: true, ..Abilities::default() },
+        streams: false,
         kernel: "sne",
         // Larger ones than these are too large for the precision where features depend on each other.
         penalties: [&[1.0, 10.0, 100.0, 1000.0], &[1e4, 1.0, 100.0]],

@@ -1,14 +1,14 @@
 //! Prediction for rows that took no part in the features: every split fits a model of its own.
 
 use super::tables::{Measure, Rows, TablePrediction, select, standardized_by};
-use crate::base::Run;
-use crate::base::error::{Error, Result};
-use crate::base::random::{self, Purpose};
-use crate::data::dataset::Target;
-use crate::data::samples::{Samples, Side};
-use crate::estimators::KernelSvdModel;
-use crate::metrics::split;
 use faer::{Mat, MatRef};
+use lopsided::base::Run;
+use lopsided::base::error::{Error, Result};
+use lopsided::base::random::{self, Purpose};
+use lopsided::data::dataset::Target;
+use lopsided::data::samples::{Samples, Side};
+use lopsided::estimators::KernelSvdModel;
+use lopsided::metrics::split;
 use rayon::prelude::*;
 
 /// How good predictions for new rows are.
@@ -35,7 +35,7 @@ pub struct TableScores {
 /// A target that is linear in the columns is linear in the features of a linear kernel, which keep all of them:
 ///
 /// ```
-/// use lopsided::evaluation::{InductivePrediction, TablePrediction};
+/// use lopsided_papers::tasks::{InductivePrediction, TablePrediction};
 /// use lopsided::{Compat, Compatibility, Dataset, KernelSvd, Mat, Run, Target};
 ///
 /// let x = Mat::from_fn(40, 2, |i, j| ((i * (3 + 4 * j)) % 11) as f64);
@@ -165,9 +165,9 @@ fn below(top: MatRef<'_, f64>, bottom: MatRef<'_, f64>) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::dataset::Dataset;
-    use crate::data::synth;
-    use crate::estimators::KernelSvd;
+    use lopsided::data::dataset::Dataset;
+    use lopsided::data::synth;
+    use lopsided::estimators::KernelSvd;
     use std::sync::Mutex;
 
     fn task(max_rows: usize) -> InductivePrediction {
