@@ -1,4 +1,5 @@
 """What the scripts of this folder share."""
+import argparse
 import csv
 import json
 import os
@@ -20,6 +21,15 @@ def numpy():
     except ImportError:
         sys.exit("numpy is missing: python3 -m pip install numpy")
     return found
+
+
+def options(description, **numbers):
+    """The options of a script: whole numbers with these defaults, and `--out FILE` for the table."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--out", type=Path, help="also write the table to this file")
+    return parser.parse_args()
 
 
 def build():

@@ -1,8 +1,8 @@
 //! Nodes of a graph for a model that was fitted with one.
 
-use lopsided::data::graph::GraphFrame;
-use lopsided::{Csr, Dataset, Error, Graph, Result, Samples, Scalar};
-use std::collections::{HashMap, HashSet};
+use lopsided::data::graph::{GraphFrame, picked};
+use lopsided::{Csr, Dataset, Error, Graph, Result, Scalar};
+use std::collections::HashSet;
 
 /// Both sides of nodes by the links of a graph, a side without links empty; of a node that the model knows the name is enough.
 ///
@@ -18,15 +18,4 @@ pub(crate) fn of<T: Scalar>(frame: &GraphFrame, graph: Option<&Graph>, ids: Vec<
     }
     let sides = (picked(&row_ids, &rows, &ids), picked(&col_ids, &cols, &ids));
     Ok(Dataset { row_ids: Some(ids), ..Dataset::two_sided(sides.0, sides.1) })
-}
-
-/// The samples of the wanted nodes, empty where there is none.
-fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Samples<T> {
-    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-    let mut out = Csr::empty(samples.ncols());
-    for id in wanted {
-        let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
-        out.push_row(cols.iter().copied().zip(values.iter().copied()));
-    }
-    Samples::Sparse(out)
 }

@@ -8,14 +8,14 @@ use crate::{input, labelled, output, talk};
 use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::archive::Archive;
-use lopsided::data::graph::GraphFrame;
+use lopsided::data::graph::{GraphFrame, picked};
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, is_npy, predictions_csv, read, read_ids};
 use lopsided::data::io::{UNKNOWN, wrong_count};
 use lopsided::estimators::{Answer, Model, load_model};
 use lopsided::kernel::KernelSpec;
 use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
 use lopsided::report::text;
-use lopsided::{Csr, Dataset, Error, Graph, Mat, Samples, Scalar, Side, Target};
+use lopsided::{Dataset, Error, Graph, Mat, Samples, Scalar, Side, Target};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -205,17 +205,6 @@ fn nodes<T: Scalar>(
     let sides = (picked(&row_ids, &rows, &ids), picked(&col_ids, &cols, &ids));
     let samples = Dataset { row_ids: Some(ids), ..Dataset::two_sided(sides.0, sides.1) };
     Ok(Wanted { samples, notes })
-}
-
-/// The samples of the wanted nodes, empty where there is none.
-fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Samples<T> {
-    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-    let mut out = Csr::empty(samples.ncols());
-    for id in wanted {
-        let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
-        out.push_row(cols.iter().copied().zip(values.iter().copied()));
-    }
-    Samples::Sparse(out)
 }
 
 /// A score of nodes that were learned from tells nothing about others: they are refused if asked for, else counted.

@@ -27,16 +27,19 @@ pub mod watch;
 
 pub use run::Run;
 
-/// Setters of a builder, one for each field: `with_name, name: Type => value;` under the documentation of the field.
+/// Setters of a builder, which its fields document: `with_field(field: Type)`, or `with_field(field: Type => value)`
+/// where what is kept is made of what is given.
 macro_rules! setters {
-    ($builder:ident { $($(#[$doc:meta])* $setter:ident, $field:ident: $kind:ty => $value:expr;)* }) => {
+    ($builder:ident: $($setter:ident($field:ident: $kind:ty $(=> $value:expr)?)),*) => {
         impl $builder {
-            $($(#[$doc])*
+            $(#[doc = concat!("The same with another `", stringify!($field), "`.")]
             pub fn $setter(mut self, $field: $kind) -> Self {
-                self.$field = $value;
+                self.$field = setters!(@kept $field $($value)?);
                 self
             })*
         }
     };
+    (@kept $given:ident) => { $given };
+    (@kept $given:ident $value:expr) => { $value };
 }
 pub(crate) use setters;

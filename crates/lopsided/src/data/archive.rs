@@ -256,6 +256,14 @@ impl Archive {
         serde_json::from_value(value).map_err(|e| self.error(format!("metadata `{name}`: {e}")))
     }
 
+    /// The beginning of every model: who made it, and its precision.
+    pub(crate) fn of_model<T: Scalar>(estimator: &str) -> Self {
+        let mut archive = Archive::default();
+        archive.set_field("estimator", estimator);
+        archive.set_field("precision", T::NAME);
+        archive
+    }
+
     /// Sets metadata of any shape that JSON can hold.
     pub fn set_field(&mut self, name: &str, value: impl serde::Serialize) {
         match serde_json::to_value(value) {

@@ -11,7 +11,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
-use crate::data::samples::Csr;
+use crate::data::samples::{Csr, Samples};
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
@@ -214,6 +214,17 @@ pub struct GraphFrame {
     pub ids: Vec<String>,
     /// Row sums before normalisation.
     pub sums: Vec<f64>,
+}
+
+/// The samples of the wanted nodes, empty where there is none; `ids` are the names of the rows of `samples`.
+pub fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Samples<T> {
+    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+    let mut out = Csr::empty(samples.ncols());
+    for id in wanted {
+        let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
+        out.push_row(cols.iter().copied().zip(values.iter().copied()));
+    }
+    Samples::Sparse(out)
 }
 
 impl GraphFrame {

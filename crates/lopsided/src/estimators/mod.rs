@@ -94,7 +94,7 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     ///
     /// Provided: one fit per point and fold. An override shares work between points and gives the same scores.
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
-        validate_by_fits(self, data, points, folds, run)
+        validate_by_fits(self, data, (points, folds), run)
     }
 }
 
@@ -239,14 +239,18 @@ const KERNEL_PENALTIES: &[f64] = &[1.0, 0.1, 10.0, 100.0, 1000.0];
 const PROBABLE: Abilities =
     Abilities { predict: true, probabilities: true, transform_rows: false, transform_cols: false, clusters: false };
 
+/// Points to score, and the folds to score them on.
+type Cases<'a> = (&'a [Point], &'a [Vec<usize>]);
+/// The score of every point on every fold.
+type Table = Vec<Vec<f64>>;
+
 /// The scores of [`Estimator::validate`] by one fit per point and fold.
-fn validate_by_fits<T: Scalar, E: Estimator<T> + ?Sized>(
-    estimator: &E,
-    data: &Dataset<T>,
-    points: &[Point],
-    folds: &[Vec<usize>],
-    run: &Run,
-) -> Result<Vec<Vec<f64>>> {
+fn validate_by_fits<T, E>(estimator: &E, data: &Dataset<T>, cases: Cases<'_>, run: &Run) -> Result<Table>
+where
+    T: Scalar,
+    E: Estimator<T> + ?Sized,
+{
+    let (points, folds) = cases;
     let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
     let one = |point: &Point, fold: &Vec<usize>| {
         let hidden = Dataset { y: Some(scoring::hidden(target, fold)), ..data.clone() };

@@ -9,6 +9,7 @@ use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
@@ -16,8 +17,6 @@ use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::GraphFrame;
 use crate::data::samples::{Samples, SamplesRef};
 use faer::Mat;
-use std::fmt;
-use std::str::FromStr;
 
 /// Settings that every estimator of the list has beside its own.
 pub const PREPARED_SETTINGS: [Setting; 1] = [Setting::new(
@@ -47,26 +46,7 @@ pub enum Scale {
     None,
 }
 
-const NAMES: [(Scale, &str); 4] =
-    [(Scale::Auto, "auto"), (Scale::Standard, "standard"), (Scale::MinMax, "minmax"), (Scale::None, "none")];
-
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAMES.iter().find(|(scale, _)| scale == self).map_or("", |(_, name)| name))
-    }
-}
-
-impl FromStr for Scale {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        NAMES.iter().find(|(_, name)| *name == text).map(|(scale, _)| *scale).ok_or_else(|| Error::Unknown {
-            kind: "scale",
-            name: text.into(),
-            known: NAMES.map(|(_, name)| name.into()).to_vec(),
-        })
-    }
-}
+words!(Scale, "scale": Auto = "auto", Standard = "standard", MinMax = "minmax", None = "none");
 
 /// x ↦ (x − offset)·factor, column by column, learned from some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -305,7 +285,7 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let open = |point: &Point| !self.penalties.is_empty() && point.value("penalty").is_none();
         if points.iter().any(|point| open(point) || point.value("scale").is_some()) {
-            return validate_by_fits(self, data, points, folds, run);
+            return validate_by_fits(self, data, (points, folds), run);
         }
         self.closed_scores(data, points, folds, run)
     }

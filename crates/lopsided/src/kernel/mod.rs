@@ -305,6 +305,15 @@ pub fn kernel_settings() -> Vec<Setting> {
     all
 }
 
+/// The entry of a kernel whose one setting is a gamma that the data give where the user does not.
+fn gamma_entry<T: Scalar>(
+    name: &'static str,
+    about: &'static str,
+    build: fn(&Settings) -> Result<Box<dyn Kernel<T>>>,
+) -> Entry<dyn Kernel<T>> {
+    Entry { name, about, settings: &[GAMMA], build }
+}
+
 /// The coefficient of the distance in kernels that find it from the data.
 const GAMMA: Setting = Setting::new(
     "gamma",

@@ -4,10 +4,11 @@
 //! centred product costs a plain one and (n + m)·r operations. New samples are centred by the *training* means, never
 //! by their own.
 
-use super::{Access, Operator, col_sums, row_sums};
+use super::{Operator, col_sums, row_sums};
 use crate::base::error::Result;
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
+use crate::operator::delegated;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -96,21 +97,7 @@ impl<'a, T: Scalar> Centered<'a, T> {
 }
 
 impl<T: Scalar> Operator<T> for Centered<'_, T> {
-    fn nrows(&self) -> usize {
-        self.inner.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.inner.ncols()
-    }
-
-    fn rounding(&self) -> f64 {
-        self.inner.rounding()
-    }
-
-    fn access(&self) -> Access {
-        self.inner.access()
-    }
+    delegated!(inner: size, access, rounding);
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         self.inner.block(rows, cols, out.rb_mut())?;

@@ -1,9 +1,10 @@
 //! Counting: how much work was asked of an operator, in numbers that do not depend on the machine.
 
-use super::{Access, Operator};
+use super::Operator;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
+use crate::operator::delegated;
 use faer::{MatMut, MatRef};
 
 /// Any operator; what is asked of it is counted by a [`Watch`].
@@ -13,21 +14,7 @@ pub(super) struct Counted<'a, T> {
 }
 
 impl<T: Scalar> Operator<T> for Counted<'_, T> {
-    fn nrows(&self) -> usize {
-        self.inner.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.inner.ncols()
-    }
-
-    fn access(&self) -> Access {
-        self.inner.access()
-    }
-
-    fn rounding(&self) -> f64 {
-        self.inner.rounding()
-    }
+    delegated!(inner: size, access, rounding);
 
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
         self.watch.reading(rows.len() * cols.len());

@@ -221,6 +221,41 @@ fn rounded<T: Scalar>(block: MatRef<'_, T>, out: MatMut<'_, f32>) {
     }
 }
 
+/// What an operator says as its field does (`size`, `access`, `rounding`), or as all that are known by products alone do
+/// (`products`).
+macro_rules! delegated {
+    ($field:ident: $($what:ident),+) => { $(delegated!(@$what $field);)+ };
+    (@size $field:ident) => {
+        fn nrows(&self) -> usize {
+            self.$field.nrows()
+        }
+
+        fn ncols(&self) -> usize {
+            self.$field.ncols()
+        }
+    };
+    (@access $field:ident) => {
+        fn access(&self) -> $crate::operator::Access {
+            self.$field.access()
+        }
+    };
+    (@rounding $field:ident) => {
+        fn rounding(&self) -> f64 {
+            self.$field.rounding()
+        }
+    };
+    (@products $field:ident) => {
+        fn block(&self, rows: &[usize], cols: &[usize], out: faer::MatMut<'_, T>) -> $crate::base::error::Result<()> {
+            $crate::operator::block_by_products(self, rows, cols, out)
+        }
+
+        fn access(&self) -> $crate::operator::Access {
+            $crate::operator::Access::Products
+        }
+    };
+}
+pub(crate) use delegated;
+
 /// Row sums G·1.
 pub(crate) fn row_sums<T: Scalar>(g: &dyn Operator<T>) -> Result<Vec<T>> {
     let ones = Mat::from_fn(g.ncols(), 1, |_, _| T::one());

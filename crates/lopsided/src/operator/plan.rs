@@ -15,12 +15,12 @@
 use super::sparse::estimate_meetings;
 use super::symmetric::is_symmetric;
 use crate::base::error::{Error, Result};
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::data::samples::SamplesRef;
 use crate::kernel::{Kernel, Separable};
 use crate::products::exponents::Exponents;
 use std::fmt;
-use std::str::FromStr;
 
 /// Kernel evaluations per product beyond which streaming tiles is not offered on its own.
 const TILE_LIMIT: f64 = 1e11;
@@ -71,6 +71,8 @@ pub enum OperatorChoice {
     /// Stored.
     Dense,
 }
+
+words!(OperatorChoice, "operator": Auto = "auto", Sparse = "sparse", Tiles = "tiles", Dense = "dense");
 
 /// What a product with G will cost, known before anything is allocated.
 #[derive(Clone, Debug)]
@@ -264,23 +266,5 @@ impl fmt::Display for OperatorKind {
             OperatorKind::Dense => "dense",
             OperatorKind::Precomputed => "precomputed",
         })
-    }
-}
-
-impl FromStr for OperatorChoice {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(OperatorChoice::Auto),
-            "sparse" => Ok(OperatorChoice::Sparse),
-            "tiles" => Ok(OperatorChoice::Tiles),
-            "dense" => Ok(OperatorChoice::Dense),
-            _ => Err(Error::Unknown {
-                kind: "operator",
-                name: text.into(),
-                known: ["auto", "sparse", "tiles", "dense"].map(String::from).to_vec(),
-            }),
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Rows times numbers: normalised kernels.
 
-use super::{Access, Operator, row_sums};
+use super::{Operator, row_sums};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::operator::delegated;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 
@@ -64,21 +65,7 @@ impl<'a, T: Scalar> Scaled<'a, T> {
 }
 
 impl<T: Scalar> Operator<T> for Scaled<'_, T> {
-    fn nrows(&self) -> usize {
-        self.inner.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.inner.ncols()
-    }
-
-    fn access(&self) -> Access {
-        self.inner.access()
-    }
-
-    fn rounding(&self) -> f64 {
-        self.inner.rounding()
-    }
+    delegated!(inner: size, access, rounding);
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         self.inner.block(rows, cols, out.rb_mut())?;

@@ -44,6 +44,7 @@ use super::{Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PROBA
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::base::settings::{Setting, Settings, Value};
@@ -56,8 +57,6 @@ use crate::solvers::linsys::{self, CoupledSystem, OnSingular, Route, SystemRepor
 use faer::MatRef;
 use rayon::prelude::*;
 use stack::Scores;
-use std::fmt;
-use std::str::FromStr;
 
 /// Settings that a grid may vary.
 const SETTINGS: [&[Setting]; 2] = [&[CHOSEN_PENALTY, symmetrize("none")], &COUPLED];
@@ -116,6 +115,8 @@ pub enum Merge {
     Target,
 }
 
+words!(Merge, "merge": Stack = "stack", Average = "average", Source = "source", Target = "target");
+
 /// A symmetric kernel matrix from an asymmetric one.
 ///
 /// For a kernel k(x, z) = ⟨φ(x), ψ(z)⟩ the product K·Kᵀ compares what two samples see of all others, KᵀK how
@@ -141,47 +142,7 @@ pub enum Symmetrize {
     Rows,
 }
 
-const MERGES: [(Merge, &str); 4] =
-    [(Merge::Stack, "stack"), (Merge::Average, "average"), (Merge::Source, "source"), (Merge::Target, "target")];
-const SYMMETRIZATIONS: [(Symmetrize, &str); 3] =
-    [(Symmetrize::Average, "average"), (Symmetrize::Columns, "columns"), (Symmetrize::Rows, "rows")];
-
-/// The value called `text`, or an error that lists the names there are.
-fn named<K: Copy>(kind: &'static str, names: &[(K, &str)], text: &str) -> Result<K> {
-    names.iter().find(|(_, name)| *name == text).map(|(value, _)| *value).ok_or_else(|| Error::Unknown {
-        kind,
-        name: text.into(),
-        known: names.iter().map(|(_, name)| (*name).into()).collect(),
-    })
-}
-
-impl FromStr for Merge {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("merge", &MERGES, text)
-    }
-}
-
-impl fmt::Display for Merge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(MERGES.iter().find(|(merge, _)| merge == self).map_or("", |(_, name)| name))
-    }
-}
-
-impl FromStr for Symmetrize {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("symmetrization", &SYMMETRIZATIONS, text)
-    }
-}
-
-impl fmt::Display for Symmetrize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(SYMMETRIZATIONS.iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name))
-    }
-}
+words!(Symmetrize, "symmetrization": Average = "average", Columns = "columns", Rows = "rows");
 
 impl Symmetrize {
     /// A symmetrised kernel has one function: the average of both sides, or one of them.
@@ -243,18 +204,8 @@ pub struct AskLs {
     pub symmetrize: Option<Symmetrize>,
 }
 
-setters!(
-    AskLs {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-        /// What to do with a singular system.
-        with_on_singular, on_singular: OnSingular => on_singular;
-        /// How the system is solved.
-        with_route, route: Route => route;
-        /// Learns with a symmetrised kernel.
-        with_symmetrize, symmetrize: Symmetrize => Some(symmetrize);
-    }
-);
+setters!(AskLs: with_gram(gram: Gram), with_on_singular(on_singular: OnSingular), with_route(route: Route),
+    with_symmetrize(symmetrize: Symmetrize => Some(symmetrize)));
 
 impl Default for AskLs {
     /// The SNE kernel.
@@ -585,9 +536,9 @@ impl<T: Scalar> Estimator<T> for AskLs {
         // A penalty that is chosen belongs to the samples it was chosen on, so every fold has its own.
         let chooses = points.iter().map(|point| self.at(point)).any(|m| m.is_ok_and(|m| m.penalty == Penalty::Auto));
         if chooses {
-            return super::validate_by_fits(self, data, points, folds, run);
+            return super::validate_by_fits(self, data, (points, folds), run);
         }
-        validate::scores(self, data, points, folds, run)
+        validate::scores(self, data, (points, folds), run)
     }
 }
 

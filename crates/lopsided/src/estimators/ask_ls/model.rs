@@ -263,9 +263,7 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
     }
 
     fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", &self.name);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(&self.name);
         archive.set_field("kernel", &self.kernel);
         archive.set_field("train", &self.train);
         archive.set_field("answer", &self.answer);

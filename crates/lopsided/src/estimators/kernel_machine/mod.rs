@@ -77,6 +77,29 @@ const CLASS_WEIGHT: Setting = Setting::new(
     "every class counts 1",
 );
 
+/// Makes a machine from a recipe.
+type Build<T> = fn(Recipe) -> Box<dyn Estimator<T>>;
+
+/// The entry of a machine: the RBF kernel, probabilities, and a model of this module.
+fn entry_of<T: Scalar>(
+    name: &'static str,
+    about: &'static str,
+    settings: &'static [&'static [Setting]],
+    build: Build<T>,
+) -> EstimatorEntry<T> {
+    EstimatorEntry {
+        name,
+        about,
+        settings,
+        can: PROBABLE,
+        streams: false,
+        kernel: "rbf",
+        penalties: [KERNEL_PENALTIES; 2],
+        build,
+        load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
+    }
+}
+
 /// What all these machines have in common.
 struct Frame<'a> {
     name: &'static str,

@@ -11,6 +11,7 @@ use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
 use crate::estimators::ask_ls::AskLsModel;
+use crate::estimators::landmarked::answered_by_functions;
 use crate::estimators::{Answer, FitReport, Model};
 use crate::solvers::linear_machine::softmax;
 use crate::solvers::lowrank::KernelFunctions;
@@ -94,27 +95,10 @@ impl<T: Scalar> LandmarkFunctions<T> {
 }
 
 impl<T: Scalar> Model<T> for LandmarkFunctions<T> {
-    fn answer(&self) -> &Answer {
-        &self.answer
-    }
-
-    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
-        samples.x.check_finite("the new rows")?;
-        self.functions.apply(samples.x.as_ref(), run)
-    }
-
-    fn frame(&self) -> Option<&GraphFrame> {
-        None
-    }
-
-    fn report(&self) -> &FitReport {
-        &self.report
-    }
+    answered_by_functions!();
 
     fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", &self.name);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(&self.name);
         archive.set_field("answer", &self.answer);
         archive.set_field("fit", &self.report);
         archive.set_field(BY_LANDMARKS, true);

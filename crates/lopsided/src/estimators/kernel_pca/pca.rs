@@ -49,18 +49,8 @@ pub struct KernelPca {
     pub center: bool,
 }
 
-setters!(
-    KernelPca {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-        /// Largest residual of an exact component, relative to its own eigenvalue; `None`: 1e-6.
-        with_tol, tol: f64 => Some(tol);
-        /// The approach and its landmarks.
-        with_approximation, approximation: Approximation => approximation;
-        /// Centres the samples in feature space.
-        with_center, center: bool => center;
-    }
-);
+setters!(KernelPca: with_gram(gram: Gram), with_tol(tol: f64 => Some(tol)),
+    with_approximation(approximation: Approximation), with_center(center: bool));
 
 impl Default for KernelPca {
     /// The RBF kernel.
@@ -291,9 +281,7 @@ impl<T: Scalar> KernelPcaModel<T> {
 
     /// The model as arrays and metadata.
     pub fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", NAME);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(NAME);
         archive.set_field("params", &self.params);
         archive.set_field("n_train", self.n_train);
         archive.set_field("solved", &self.solved);

@@ -58,12 +58,8 @@ pub struct KernelRidge {
     pub penalty: f64,
 }
 
-setters!(
-    KernelRidge {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-    }
-);
+setters!(KernelRidge: with_gram(gram: Gram), with_penalty(penalty: f64),
+    with_approximation(approximation: Approximation));
 
 impl Default for KernelRidge {
     /// The RBF kernel.
@@ -89,18 +85,6 @@ impl KernelRidge {
     /// The same with so many landmarks of the sampler.
     pub fn with_landmarks(mut self, landmarks: usize) -> Self {
         self.approximation.landmarks = Some(landmarks);
-        self
-    }
-
-    /// The same with another penalty.
-    pub fn with_penalty(mut self, penalty: f64) -> Self {
-        self.penalty = penalty;
-        self
-    }
-
-    /// The same with another approach.
-    pub fn with_approximation(mut self, approximation: Approximation) -> Self {
-        self.approximation = approximation;
         self
     }
 
@@ -318,7 +302,7 @@ impl<T: Scalar> Estimator<T> for KernelRidge {
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
-        validate::scores(self, data, points, folds, run)
+        validate::scores(self, data, (points, folds), run)
     }
 }
 

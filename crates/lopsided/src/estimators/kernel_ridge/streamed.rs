@@ -69,26 +69,9 @@ pub struct StreamedRidge {
     pub direct: Option<bool>,
 }
 
-setters!(
-    StreamedRidge {
-        /// The kernel; a `gamma` among its parameters wins over [`StreamedRidge::gamma`].
-        with_kernel, kernel: KernelSpec => kernel;
-        /// How gamma is found from the landmarks.
-        with_gamma, gamma: Gamma => gamma;
-        /// Multiplies the bandwidth.
-        with_gamma_factor, gamma_factor: f64 => gamma_factor;
-        /// Number of landmarks m.
-        with_landmarks, landmarks: usize => landmarks;
-        /// 1/λ₀, the weight of the errors.
-        with_penalty, penalty: f64 => penalty;
-        /// Residual, relative to the right-hand side in the norm of the preconditioner, that counts as converged.
-        with_tol, tol: f64 => tol;
-        /// Most steps.
-        with_steps, steps: usize => steps;
-        /// Whether the system is formed and factored; `None`: up to 4096 landmarks.
-        with_direct, direct: bool => Some(direct);
-    }
-);
+setters!(StreamedRidge: with_kernel(kernel: KernelSpec), with_gamma(gamma: Gamma), with_gamma_factor(gamma_factor: f64),
+    with_landmarks(landmarks: usize), with_penalty(penalty: f64), with_tol(tol: f64), with_steps(steps: usize),
+    with_direct(direct: bool => Some(direct)));
 
 impl Default for StreamedRidge {
     /// The RBF kernel.

@@ -56,12 +56,8 @@ pub struct KernelSvd {
     pub scaling: Scaling,
 }
 
-setters!(
-    KernelSvd {
-        /// What makes G: the kernel, its bandwidth, how G is multiplied, memory.
-        with_gram, gram: Gram => gram;
-    }
-);
+setters!(KernelSvd: with_gram(gram: Gram), with_rank(rank: usize), with_solver(solver: &str => solver.into()),
+    with_center(center: bool), with_scaling(scaling: Scaling));
 
 impl Default for KernelSvd {
     /// The SNE kernel.
@@ -116,12 +112,6 @@ impl KernelSvd {
         self
     }
 
-    /// Number of triplets.
-    pub fn with_rank(mut self, rank: usize) -> Self {
-        self.rank = rank;
-        self
-    }
-
     /// How gamma is found.
     pub fn with_gamma(mut self, gamma: Gamma) -> Self {
         self.gram.gamma = gamma;
@@ -140,21 +130,9 @@ impl KernelSvd {
         self
     }
 
-    /// Name of the solver.
-    pub fn with_solver(mut self, solver: &str) -> Self {
-        self.solver = solver.into();
-        self
-    }
-
     /// Settings of the solver.
     pub fn with_solver_params(mut self, params: Settings) -> Self {
         self.solver_params = params;
-        self
-    }
-
-    /// Centres both feature maps.
-    pub fn with_center(mut self, center: bool) -> Self {
-        self.center = center;
         self
     }
 
@@ -167,12 +145,6 @@ impl KernelSvd {
     /// Bytes that may be used.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.gram.memory = Some(bytes);
-        self
-    }
-
-    /// Scaling of embeddings.
-    pub fn with_scaling(mut self, scaling: Scaling) -> Self {
-        self.scaling = scaling;
         self
     }
 

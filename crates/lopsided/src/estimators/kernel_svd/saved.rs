@@ -22,9 +22,7 @@ impl<T: Scalar> KernelSvdModel<T> {
 
     /// The model as arrays and metadata.
     pub fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", NAME);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(NAME);
         archive.set_field("kernel", &self.kernel);
         archive.set_field("scaling", self.scaling);
         archive.set_field("operator", &self.operator);

@@ -2,7 +2,7 @@
 //! landmarks shares.
 
 use crate::base::error::{Error, Result};
-use crate::base::registry::{name_of, named};
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::samples::SamplesRef;
@@ -14,8 +14,6 @@ use crate::solvers::lowrank::{NystromBasis, NystromMethod};
 use crate::solvers::svd::SolverPlan;
 use faer::Mat;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 /// Up to this many samples the exact machine is the default.
 const EXACT: usize = 4000;
@@ -57,22 +55,7 @@ pub enum Approach {
     Ncr,
 }
 
-const APPROACHES: [(Approach, &str); 4] =
-    [(Approach::Exact, "exact"), (Approach::Lla, "lla"), (Approach::Gsa, "gsa"), (Approach::Ncr, "ncr")];
-
-impl FromStr for Approach {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("approach", &APPROACHES, text)
-    }
-}
-
-impl fmt::Display for Approach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&APPROACHES, *self))
-    }
-}
+words!(Approach, "approach": Exact = "exact", Lla = "lla", Gsa = "gsa", Ncr = "ncr");
 
 /// Landmarks that a user brings.
 #[derive(Clone, Debug, PartialEq)]

@@ -90,14 +90,8 @@ pub struct SvdPredictor {
     pub penalty: Option<f64>,
 }
 
-setters!(
-    SvdPredictor {
-        /// The features.
-        with_svd, svd: KernelSvd => svd;
-        /// How the rows and columns of a table become comparable; not used for graphs, two sample sets and precomputed G.
-        with_compat, compat: Compatibility => compat;
-    }
-);
+setters!(SvdPredictor: with_svd(svd: KernelSvd), with_compat(compat: Compatibility),
+    with_penalty(penalty: f64 => Some(penalty)));
 
 impl Default for SvdPredictor {
     /// The kernel SVD with defaults.
@@ -113,12 +107,6 @@ impl SvdPredictor {
     /// would halve every prediction of values: they have 10⁴.
     pub fn new(svd: KernelSvd) -> Self {
         SvdPredictor { svd, compat: Compatibility::new(Compat::Pca), penalty: None }
-    }
-
-    /// The same with another penalty.
-    pub fn with_penalty(mut self, penalty: f64) -> Self {
-        self.penalty = Some(penalty);
-        self
     }
 
     /// Fits features and machine.
@@ -214,7 +202,7 @@ impl<T: Scalar> Estimator<T> for SvdPredictor {
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
-        validate::scores(self, data, points, folds, run)
+        validate::scores(self, data, (points, folds), run)
     }
 }
 

@@ -46,14 +46,7 @@ pub struct KMeans {
     pub iterations: usize,
 }
 
-setters!(
-    KMeans {
-        /// Number of clusters k.
-        with_clusters, clusters: usize => clusters;
-        /// Largest number of iterations of each start.
-        with_iterations, iterations: usize => iterations;
-    }
-);
+setters!(KMeans: with_clusters(clusters: usize), with_iterations(iterations: usize), with_restarts(restarts: usize));
 
 impl Default for KMeans {
     /// Eight clusters.
@@ -77,12 +70,6 @@ impl KMeans {
     /// k clusters from 10 starts of at most 300 iterations.
     pub fn new(clusters: usize) -> Self {
         KMeans { clusters, restarts: 10, iterations: 300 }
-    }
-
-    /// Number of starts.
-    pub fn with_restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
     }
 
     /// Clusters points, one per row.

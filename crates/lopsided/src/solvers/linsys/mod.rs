@@ -208,7 +208,7 @@ impl FromStr for Route {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        const NAMES: [(&str, Route); 6] = [
+        let known = [
             ("auto", Route::Auto),
             ("svd", Route::Svd),
             ("dense", Route::Dense),
@@ -216,10 +216,10 @@ impl FromStr for Route {
             ("minres", Route::Minres),
             ("lsmr", Route::Lsmr),
         ];
-        NAMES.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
+        known.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
             kind: "route",
             name: text.into(),
-            known: NAMES.map(|(name, _)| name.into()).to_vec(),
+            known: known.map(|(name, _)| name.into()).to_vec(),
         })
     }
 }
