@@ -3,9 +3,9 @@
 
 Counting rules: lengths are those of every Rust file, tests, examples and benchmarks included, and of all functions in
 them. Documentation, traits and panics are those of the library, where a file ends at its first `#[cfg(test)] mod` and
-files of tests alone are left out. A function runs from its
-`fn` line to the closing brace at the same indentation, so the sources must be formatted by rustfmt. Sealed traits are
-not counted: nobody outside can implement them. With --strict the exit status is 1 if any number is not held.
+files of tests alone are left out. A function runs from its `fn` line to the closing brace at the same indentation, so
+the sources must be formatted by rustfmt. Sealed traits are not counted: nobody outside can implement them. With
+--strict the exit status is 1 if any number is not held.
 """
 
 import math

@@ -198,9 +198,9 @@ fn array(name: &str, column: &mut ColumnReader, kind: &DataType, rows: usize) ->
             };
             Arc::new(mapped(values(name, column, rows)?, half)?.into_iter().collect::<PrimitiveArray<Float16Type>>())
         }
-        (column, DataType::Decimal128(_, scale)) => {
+        (column, DataType::Decimal128(digits, scale)) => {
             let units = Decimal128Array::from(decimals(name, column, rows)?);
-            Arc::new(units.with_precision_and_scale(DIGITS, *scale).map_err(|e| broken(name, &e))?)
+            Arc::new(units.with_precision_and_scale(*digits, *scale).map_err(|e| broken(name, &e))?)
         }
         (_, other) => return Err(refused(name, other, "text or a number")),
     })
