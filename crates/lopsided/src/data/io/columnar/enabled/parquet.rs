@@ -131,10 +131,10 @@ fn kind(column: &ColumnDescriptor) -> DataType {
         (Stored::INT32, Some(L::Time(_)), _) | (Stored::INT32, None, C::TIME_MILLIS) => {
             DataType::Time32(TimeUnit::Millisecond)
         }
-        (_, Some(L::Time(of)), _) => DataType::Time64(unit(&of.unit)),
+        (_, Some(L::Time(of)), _) => DataType::Time64(unit(of.unit)),
         (_, None, C::TIME_MICROS) => DataType::Time64(TimeUnit::Microsecond),
         (_, Some(L::Timestamp(of)), _) => {
-            DataType::Timestamp(unit(&of.unit), of.is_adjusted_to_u_t_c.then(|| "UTC".into()))
+            DataType::Timestamp(unit(of.unit), of.is_adjusted_to_u_t_c.then(|| "UTC".into()))
         }
         (_, None, C::TIMESTAMP_MILLIS) => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
         (_, None, C::TIMESTAMP_MICROS) => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
@@ -153,7 +153,7 @@ fn kind(column: &ColumnDescriptor) -> DataType {
     }
 }
 
-fn unit(of: &Unit) -> TimeUnit {
+fn unit(of: Unit) -> TimeUnit {
     match of {
         Unit::MILLIS => TimeUnit::Millisecond,
         Unit::MICROS => TimeUnit::Microsecond,
