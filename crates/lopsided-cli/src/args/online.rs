@@ -78,7 +78,8 @@ pub(crate) struct OnlineKernelArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Steps")]
 pub(crate) struct StepArgs {
-    /// fixed, decreasing (S/√t) or tuned (as the theorem wants it). Default: tuned with --horizon, else decreasing.
+    /// auto (by the sizes of what was seen), fixed, decreasing (S/√t) or tuned (as the theorem wants it). Default: tuned with
+    /// --horizon, decreasing with --step, else auto.
     #[arg(long, value_name = "RULE")]
     pub(crate) steps: Option<String>,
     /// S, the size of fixed steps or of the first decreasing one. Default: 1.
