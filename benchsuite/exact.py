@@ -15,7 +15,7 @@ import platform
 import sys
 from pathlib import Path
 
-from common import TARGET, WORK, TooSlow, build, measured, numpy, publish
+from common import TARGET, WORK, TooSlow, asked, build, measured, numpy, publish
 
 np = numpy()
 TESTED = 2000
@@ -96,7 +96,7 @@ def main():
         build()
     WORK.mkdir(exist_ok=True)
     program = (options.program or TARGET / "lopsided").resolve()
-    lines = ["# Exact kernel machines", "", f"`benchsuite/exact.py {' '.join(sys.argv[1:])}`, {platform.machine()}, {options.threads} threads. Time is that of the clock and "
+    lines = ["# Exact kernel machines", "", f"`benchsuite/exact.py {asked()}`, {platform.machine()}, {options.threads} threads. Time is that of the clock and "
              "of the processor; lopsided's includes files and, without --penalty, the choice of the penalty.", "",
              "| machine | samples | classes | penalty | route | seconds | processor seconds | MB | residual | accuracy |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]

@@ -13,7 +13,7 @@ import platform
 import sys
 from pathlib import Path
 
-from common import TARGET, WORK, TooSlow, build, measured, numpy, publish
+from common import TARGET, WORK, TooSlow, asked, build, measured, numpy, publish
 
 np = numpy()
 TESTED = 500
@@ -59,7 +59,7 @@ def main():
         build()
     WORK.mkdir(exist_ok=True)
     program = (options.program or TARGET / "lopsided").resolve()
-    lines = ["# `auto` across thresholds", "", f"`benchsuite/thresholds.py {' '.join(sys.argv[1:])}`, {platform.machine()}, {options.threads} threads.", "",
+    lines = ["# `auto` across thresholds", "", f"`benchsuite/thresholds.py {asked()}`, {platform.machine()}, {options.threads} threads.", "",
              "| machine | samples | penalty | route asked for | route taken | iterations | residual | condition | off | processor seconds |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for machine in options.machines:
