@@ -93,6 +93,13 @@ def earlier(path, key, kinds):
     return found
 
 
+def asked():
+    """The options of this run, less the files of this machine."""
+    words = sys.argv[1:]
+    files = {"--program", "--out"}
+    return " ".join(word for at, word in enumerate(words) if word not in files and (at == 0 or words[at - 1] not in files))
+
+
 def publish(lines, out):
     """Prints a table and writes it to the file `out`, if there is one."""
     table = "\n".join(lines) + "\n"

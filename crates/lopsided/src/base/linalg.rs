@@ -18,6 +18,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::{lblt, llt};
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -126,6 +127,12 @@ pub(crate) fn add_gram_lower<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, al
     lower_pieces(out, |out, start, end| {
         gemm(out, a.subrows(start, end - start), a.subrows(0, end).transpose(), alpha);
     });
+}
+
+/// The lower triangle of `out` += that of a·b, on this thread alone.
+pub(crate) fn add_lower<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    triangular::matmul(out, lower, Accum::Add, a, whole, b, whole, T::one(), Par::Seq);
 }
 
 /// The symmetric matrix with this lower triangle.

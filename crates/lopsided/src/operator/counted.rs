@@ -5,7 +5,7 @@ use crate::base::error::Result;
 use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
 use crate::operator::delegated;
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 /// Any operator; what is asked of it is counted by a [`Watch`].
 pub(super) struct Counted<'a, T> {
@@ -15,6 +15,10 @@ pub(super) struct Counted<'a, T> {
 
 impl<T: Scalar> Operator<T> for Counted<'_, T> {
     delegated!(inner: size, access, rounding);
+
+    fn is_symmetric(&self) -> bool {
+        self.inner.is_symmetric()
+    }
 
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
         self.watch.reading(rows.len() * cols.len());
@@ -38,6 +42,11 @@ impl<T: Scalar> Operator<T> for Counted<'_, T> {
     fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         self.watch.multiplying(u.ncols());
         self.inner.apply_transpose(u, out)
+    }
+
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        self.watch.multiplying(v.ncols() + u.ncols());
+        self.inner.apply_both(v, u)
     }
 }
 

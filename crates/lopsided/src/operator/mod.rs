@@ -172,6 +172,26 @@ pub trait Operator<T: Scalar>: Sync {
         T::eps()
     }
 
+    /// Whether G is known to equal its transpose, so that one product serves both. Provided: no.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
+    /// (G·V, Gᵀ·U). Provided: one product after the other, or one with both where G is symmetric.
+    ///
+    /// Whoever evaluates entries anew in every product, or reads them from memory, does it once for both where it can.
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        if self.is_symmetric() {
+            let mut both = Mat::zeros(self.nrows(), v.ncols() + u.ncols());
+            self.apply(beside(v, u).as_ref(), both.as_mut())?;
+            return Ok(apart(&both, v.ncols()));
+        }
+        let (mut forth, mut back) = (Mat::zeros(self.nrows(), v.ncols()), Mat::zeros(self.ncols(), u.ncols()));
+        self.apply(v, forth.as_mut())?;
+        self.apply_transpose(u, back.as_mut())?;
+        Ok((forth, back))
+    }
+
     /// Whether entries of single precision are accurate enough for whoever asked for the operator. Provided: no.
     fn single_suffices(&self) -> bool {
         false
@@ -212,6 +232,19 @@ pub trait Operator<T: Scalar>: Sync {
         }
         Ok(())
     }
+}
+
+/// \[v, u\].
+fn beside<T: Scalar>(v: MatRef<'_, T>, u: MatRef<'_, T>) -> Mat<T> {
+    let mut out = Mat::zeros(v.nrows(), v.ncols() + u.ncols());
+    out.as_mut().subcols_mut(0, v.ncols()).copy_from(v);
+    out.as_mut().subcols_mut(v.ncols(), u.ncols()).copy_from(u);
+    out
+}
+
+/// The first columns and the others.
+fn apart<T: Scalar>(both: &Mat<T>, first: usize) -> (Mat<T>, Mat<T>) {
+    (both.subcols(0, first).to_owned(), both.subcols(first, both.ncols() - first).to_owned())
 }
 
 /// out ← block in single precision.

@@ -75,6 +75,14 @@ impl<T: Scalar> Operator<T> for Scaled<'_, T> {
         Ok(())
     }
 
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        let mut scaled = u.to_owned();
+        self.scale_rows(scaled.as_mut());
+        let (mut forth, back) = self.inner.apply_both(v, scaled.as_ref())?;
+        self.scale_rows(forth.as_mut());
+        Ok((forth, back))
+    }
+
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         self.inner.apply(v, out.rb_mut())?;
         self.scale_rows(out);

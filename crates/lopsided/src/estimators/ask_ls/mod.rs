@@ -53,7 +53,7 @@ use crate::data::samples::is_everything;
 use crate::estimators::gram::{self, Gram};
 use crate::estimators::kernel_svd::Plan;
 use crate::operator::{Access, KernelMatrix, Operator, Widened};
-use crate::solvers::linsys::{self, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
+use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
 use faer::MatRef;
 use rayon::prelude::*;
 use stack::Scores;
@@ -168,7 +168,8 @@ impl Symmetrize {
 ///
 /// # Cost
 /// One factorisation of O(n³) for n labelled samples serves all classes, up to 5000 samples; beyond them
-/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples.
+/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples, beyond 5000 samples
+/// all of them with the same products.
 /// [`Penalty::Auto`] tries at most eight penalties on held-out parts, with one path of penalties for each part,
 /// and on 2000 rows of a longer table.
 ///
@@ -329,6 +330,9 @@ impl AskLs {
     /// A damped and an undamped system have solutions of different sizes, and the merger would compare scores that
     /// are not comparable. The first part shows the way, so that the others need not find out again.
     fn parts(&self, task: &Task<'_>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(Functions, SystemReport)>> {
+        if let Some(parts) = self.parts_at_once(task, folds, run)? {
+            return Ok(parts);
+        }
         let is_damped = |part: &(Functions, SystemReport)| part.1.route == "lsmr";
         let damped = AskLs { route: Route::Lsmr, ..self.clone() };
         let (first, others) = (self.without(task, &folds[0], run)?, &folds[1..]);
@@ -346,6 +350,23 @@ impl AskLs {
             }
         }
         Ok(parts)
+    }
+
+    /// All parts with the same products, where each would take products with all of K by itself.
+    fn parts_at_once(
+        &self,
+        task: &Task<'_>,
+        folds: &[Vec<usize>],
+        run: &Run,
+    ) -> Result<Option<Vec<(Functions, SystemReport)>>> {
+        let by_products = matches!(self.route, Route::Auto | Route::Minres) && self.symmetrize.is_none();
+        if !by_products || task.train.len() <= linsys::DENSE || task.k.access() == Access::Products {
+            return Ok(None);
+        }
+        let block = crate::operator::Submatrix::new(task.k, Some(task.train), Some(task.train));
+        let solved = self.system().solve_parts(&block, task.y, folds, run)?;
+        let of = |one: CoupledSolution| (Functions::padded(&one, task.train, task.k.nrows()), one.report);
+        Ok(solved.map(|all| all.into_iter().map(of).collect()))
     }
 
     /// What is learned from all training samples but those of a fold.
@@ -440,6 +461,9 @@ impl AskLs {
             params.insert("symmetrize".into(), kind.to_string().into());
         }
         params.insert("residual".into(), solved.residual.into());
+        if solved.iterations > 0 {
+            params.insert("iterations".into(), solved.iterations.into());
+        }
         let (condition, converged) = (Some(solved.condition).filter(|c| c.is_finite()), solved.converged());
         let mut warnings = solved.warnings;
         warnings.extend(chosen.warning(self.symmetrize.is_some()));

@@ -1,7 +1,7 @@
 use super::cg::Judged;
 use super::model::KernelRidgeModel;
 use super::passes;
-use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
+use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_by_products, solve_exact, solve_features};
 use super::validate;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -20,6 +20,8 @@ use crate::estimators::scoring::Known;
 use crate::estimators::{
     Abilities, Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PENALTY, Point, Recipe,
 };
+use crate::operator::{OperatorChoice, Widened};
+use crate::solvers::linsys;
 use crate::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use faer::{Mat, MatRef};
 
@@ -177,10 +179,18 @@ impl KernelRidge {
         Ok(learned)
     }
 
+    /// By factors of K or, beyond the number of samples where that is slower, by products with it.
     fn exact<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
         let (y, weights) = (centred.y.clone(), centred.weights.as_deref());
-        let (alpha, verdict) = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
-        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None, steps: None, verdict })
+        let (alpha, verdict, steps) = if linsys::takes_products(problem.x.count()) {
+            problem.with_choice(OperatorChoice::Auto, run, |built| {
+                solve_by_products(&Widened(&*built.operator), self.penalty, &y, weights, run)
+            })?
+        } else {
+            let (alpha, verdict) = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
+            (alpha, verdict, None)
+        };
+        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None, steps, verdict })
     }
 
     /// Sums over blocks of features, which are never held. With the standard basis the machine is Eq. (11)'s (\[NKM\] Corollary 1).
@@ -263,7 +273,8 @@ impl KernelRidge {
         params.insert("kernel".into(), problem.kernel.name.clone().into());
         params.insert("penalty".into(), self.penalty.into());
         if let Some(steps) = learned.steps {
-            params.extend([("solver".to_string(), "cg".into()), ("steps".to_string(), steps.into())]);
+            let solver = if learned.landmarks.is_some() { "cg" } else { "minres" };
+            params.extend([("solver".to_string(), solver.into()), ("steps".to_string(), steps.into())]);
         }
         let (left, converged) = (learned.verdict.left(), learned.verdict.converged());
         let text = || format!("the equations are solved to {left:.1e} only; take a smaller penalty");
