@@ -8,6 +8,9 @@ from ._core import registry as _registry
 from ._graph import GraphEmbedding
 from ._graphs import DirectedGraph
 from ._kernel_svd import KernelSVD
+from ._kernel_svd_machines import KernelSVDClassifier, KernelSVDRegressor
+from ._links import LinkPredictor, hold_out_links
+from ._matrix import KernelMatrix
 from ._nystrom import KernelRidge, NystromRidge
 from ._nystrom_classes import NystromLogistic, NystromSVC
 from ._nystrom_features import KernelPCA, NystromFeatures, NystromPCA
@@ -20,10 +23,14 @@ __all__ = [
     "DirectedGraph",
     "GraphEmbedding",
     "KernelBiclustering",
+    "KernelMatrix",
     "KernelPCA",
     "KernelRidge",
     "KernelSVD",
+    "KernelSVDClassifier",
+    "KernelSVDRegressor",
     "LSSVMClassifier",
+    "LinkPredictor",
     "NystromFeatures",
     "NystromLogistic",
     "NystromPCA",
@@ -32,6 +39,7 @@ __all__ = [
     "OnlineKernelPCA",
     "OnlinePairRegressor",
     "__version__",
+    "hold_out_links",
     "kernels",
     "learners",
     "samplers",

@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 import json
-import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
-from ._exceptions import convergence_warning, not_fitted_error
-from ._inputs import Given, cast, feature_names, samples, seed_of
+from ._docs import documented
+from ._exceptions import convergence_warning, not_fitted_error, warn
+from ._inputs import Given, cast, feature_names, is_list, samples, seed_of
+from ._kernels import is_of_objects, kernel_matrix, sequence
 from ._progress import Callbacks, progress
 from ._sklearn import Output, Parameters, Tags
 
@@ -35,6 +37,11 @@ def recipe(settings: dict[str, Any]) -> str:
     return json.dumps({name.replace("_", "-"): plain(value) for name, value in settings.items() if value is not None})
 
 
+class _Planned(Exception):
+    """Carries a plan out of a fit that goes no further."""
+
+
+@documented
 class Estimator(Parameters, Tags, Callbacks):
     """A thin class over a model of the core.
 
@@ -43,29 +50,105 @@ class Estimator(Parameters, Tags, Callbacks):
 
     _core_name = ""
     _core_settings: tuple[str, ...] = ()
+    #: Names that the core has for parameters.
+    _renamed: dict[str, str] = {}
+    #: What fits set, and which words of `_docs` its methods mean.
+    _attributes: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "report_")
+    _arguments: dict[str, str] = {}
+    _model: Any
+    _only_plans = False
+
+    if TYPE_CHECKING:  # parameters are attributes
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def _take(self, arguments: dict[str, Any]) -> None:
+        """Keeps the arguments of the constructor as they are."""
+        for name in self._parameter_names():
+            setattr(self, name, arguments[name])
+
+    @property
+    def _kernel_name(self) -> str:
+        """A kernel of the user's becomes a precomputed matrix."""
+        return "precomputed" if callable(self.kernel) else self.kernel
 
     def _settings(self, graph: bool = False) -> dict[str, Any]:
-        """Names and values for the core; a kernel of the user's has become a precomputed matrix."""
+        """Names and values for the core."""
         settings = {name: getattr(self, name) for name in self._core_settings if graph or name not in GRAPH}
         settings |= getattr(self, "kernel_params", None) or {}
-        return settings | {"kernel": "precomputed"} if callable(settings.get("kernel")) else settings
+        if is_list(settings.get("gamma")):
+            settings["gamma"] = 1.0  # the columns are scaled
+        return settings | {"kernel": self._kernel_name} if "kernel" in settings else settings
+
+    def _in_our_words(self, sentence: str) -> str:
+        """A sentence of the core with the names that parameters have here."""
+        for ours, core in self._renamed.items():
+            if ours in self._parameter_names():
+                sentence = sentence.replace(f"`{core}`", f"`{ours}`")
+        return sentence.replace("--cv 5", "a grid search")
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
-        with progress(self) as listener:
-            self._model = _core.fit(self._core_name, recipe(settings), given, seed, listener)
+        if self._only_plans:
+            raise _Planned(json.loads(_core.plan(self._core_name, recipe(settings), given, seed)))
+        return self._learned(lambda listener: _core.fit(self._core_name, recipe(settings), given, seed, listener))
+
+    def _learned(self, learn: Callable[[Any], Any]) -> dict[str, Any]:
+        """Keeps the model that comes out, warns; the report of the fit."""
+        try:
+            with progress(self) as listener:
+                self._model = learn(listener)
+        except ValueError as error:
+            raise type(error)(self._in_our_words(str(error))) from None
+        self._model = self._model.with_feature_names(_listed(getattr(self, "feature_names_in_", None)))
         self.report_: dict[str, Any] = json.loads(self._model.report())
         for sentence in self.report_.get("warnings", []):
-            warnings.warn(sentence, UserWarning, stacklevel=4)
+            warn(self._in_our_words(sentence))
         if not self.report_.get("converged", True):
-            warnings.warn("the tolerance was not reached; see `report_`", convergence_warning(), stacklevel=4)
+            warn("the tolerance was not reached; see `report_`", convergence_warning())
         return self.report_
+
+    def plan(self, X: Any, y: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """What `fit` would do and cost, without doing it.
+
+        Returns
+        -------
+        plan : dict
+            With `n` and `m`, the size of the kernel matrix, `kernel`, `gamma`, `operator` and `solver`, the way it is taken, `why`,
+            `bytes` and `seconds`, roughly, and `memory`, the bytes that may be used.
+        """
+        other = type(self)(**self.get_params())
+        other._only_plans = True
+        try:
+            other.fit(X, y, **kwargs)
+        except _Planned as planned:
+            return planned.args[0]
+        raise ValueError(f"{type(self).__name__} has no plan: it learns as samples come")
+
+    def _given(self, X: Any, least: int = 1) -> Given:
+        """Training samples; of a kernel of the user's, its values at all pairs of them."""
+        self.__dict__.pop("_samples", None)
+        if callable(getattr(self, "kernel", None)):
+            self._samples = self._objects(X, reset=True, least=least)
+            return Given(x=kernel_matrix(self.kernel, self._samples, self._samples))
+        parts, _, dtype = self._check_samples(X, reset=True, least=least)
+        return Given(single=dtype == np.float32, x=parts)
+
+    def _objects(self, X: Any, *, reset: bool, least: int = 1) -> Any:
+        """What a kernel of the user's takes: samples as ever, or any objects."""
+        things = sequence(X)
+        if not is_of_objects(things):
+            self._check_samples(X, reset=reset, least=least)
+        elif reset:
+            self.__dict__.pop("n_features_in_", None)
+        return things
 
     def _check_samples(self, X: Any, *, reset: bool, least: int = 1) -> tuple[Any, tuple[int, int], np.dtype]:
         """X as the core takes it, with as many features, and those names, as in `fit`."""
         self._check_names(X, reset=reset)
         parts, shape, dtype = samples(X, least=least)
+        parts = self._by_bandwidths(parts, shape[1])
         if reset:
             self.n_features_in_ = shape[1]
         elif shape[1] != getattr(self, "n_features_in_", shape[1]):  # the core checks models from files
@@ -73,6 +156,20 @@ class Estimator(Parameters, Tags, Callbacks):
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
             )
         return parts, shape, dtype
+
+    def _by_bandwidths(self, parts: Any, width: int) -> Any:
+        """Columns times what `gamma` says of each: k(x, z) with one gamma of 1 is then the kernel of all of them."""
+        gammas = getattr(self, "gamma", None)
+        if not is_list(gammas):
+            return parts
+        factors = np.asarray(gammas, dtype=np.float64)
+        if factors.shape != (width,) or not (np.isfinite(factors) & (factors >= 0)).all():
+            raise ValueError(f"`gamma` is of shape {factors.shape} but must be {width} numbers of at least 0, one for each column")
+        if self._kernel_name != "laplacian":  # whose distances are absolute values
+            factors = np.sqrt(factors)
+        if isinstance(parts, tuple):
+            return (*parts[:3], (parts[3] * factors[parts[2]]).astype(parts[3].dtype))
+        return (parts * factors).astype(parts.dtype)
 
     def _check_names(self, X: Any, *, reset: bool) -> None:
         names, known = feature_names(X), getattr(self, "feature_names_in_", None)
@@ -84,15 +181,17 @@ class Estimator(Parameters, Tags, Callbacks):
             return
         who = type(self).__name__
         if names is None and known is not None:
-            warnings.warn(f"X does not have valid feature names, but {who} was fitted with feature names", stacklevel=5)
+            warn(f"X does not have valid feature names, but {who} was fitted with feature names")
         if names is not None and known is None:
-            warnings.warn(f"X has feature names, but {who} was fitted without feature names", stacklevel=5)
+            warn(f"X has feature names, but {who} was fitted without feature names")
         if names is not None and known is not None and list(names) != list(known):
             raise ValueError(_names_differ(list(names), list(known)))
 
     def _new(self, X: Any) -> Given:
         """New samples in the precision of the model."""
         model = self._fitted()
+        if hasattr(self, "_samples"):
+            return Given(x=kernel_matrix(self.kernel, self._objects(X, reset=False), self._samples))
         parts, _, _ = self._check_samples(X, reset=False)
         return Given(single=model.single, x=cast(parts, np.float32 if model.single else np.float64))
 
@@ -115,23 +214,14 @@ class Estimator(Parameters, Tags, Callbacks):
         return json.loads(self._fitted().recipe())
 
     def save(self, path: Any) -> None:
-        """Write the model file that the program `lopsided` and the Rust library read.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Where to; the file appears whole or not at all.
-        """
+        """Write the model file that the program `lopsided` and the Rust library read."""
+        if is_list(getattr(self, "gamma", None)):
+            raise ValueError("a model with a `gamma` for each column has no file: scale the columns by its root instead, or pickle")
         self._fitted().save(path)
 
     @classmethod
     def load(cls, path: Any) -> Any:
         """Read a model file written by `save`, by the program `lopsided` or in Rust.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
 
         Returns
         -------
@@ -141,21 +231,21 @@ class Estimator(Parameters, Tags, Callbacks):
         out = cls()
         out._model = _core.Model.load(path)
         out.report_ = json.loads(out._model.report())
+        names = out._model.feature_names()
+        if names is not None:
+            out.feature_names_in_, out.n_features_in_ = np.asarray(names, dtype=object), len(names)
         out._restore()
         out._take_params()
         return out
 
     def _take_params(self) -> None:
-        """Sets the parameters that the model tells."""
-        told = dict(self.report_.get("params", {}))
-        kernel = self.report_.get("kernel")
-        if isinstance(kernel, dict):
-            told |= {"kernel": kernel["name"], **kernel["params"]}
-            told |= {"scaling": self.report_["scaling"], "center": self.report_["centered"]}
-        known = self._parameter_names()
-        for name, value in told.items():
-            if name.replace("-", "_") in known:
-                setattr(self, name.replace("-", "_"), value)
+        """Sets the parameters that the model tells, so that a clone learns in the same way."""
+        ours = {core: name for name, core in self._renamed.items() if name in self._parameter_names()}
+        for core, value in self.get_recipe().items():
+            name = ours.get(core, core.replace("-", "_"))
+            if name in self._parameter_names():
+                whole = isinstance(value, float) and value.is_integer() and not isinstance(getattr(self, name), float)
+                setattr(self, name, int(value) if whole else value)
 
     def _restore(self) -> None:
         """Sets the attributes that follow from the model."""
@@ -173,6 +263,7 @@ class Estimator(Parameters, Tags, Callbacks):
             self._model = _core.Model.from_bytes(model)
 
 
+@documented
 class Transformer(Estimator, Output):
     """An estimator whose features have names."""
 
@@ -194,6 +285,10 @@ class Transformer(Estimator, Output):
     @property
     def _n_features_out(self) -> int:
         raise NotImplementedError
+
+
+def _listed(names: Any) -> list[str] | None:
+    return None if names is None else [str(name) for name in names]
 
 
 def _names_differ(names: list[str], known: list[str]) -> str:

@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 
 from ._base import KERNEL, SOLVER, Estimator
+from ._docs import documented
 from ._inputs import Given
+from ._kernels import kernel_matrix, sequence
 
 CLUSTERS = ("row_clusters", "col_clusters", "unit_rows", "unit_features", "restarts", "compat", "compat_width")
 
 
+@documented
 class KernelBiclustering(Estimator):
     """Clusters of the rows and of the columns of a matrix at once.
 
@@ -19,46 +22,8 @@ class KernelBiclustering(Estimator):
 
     Parameters
     ----------
-    row_clusters : int, default=2
-        Clusters of the rows.
-    col_clusters : int, default=None
-        Clusters of the columns; as many as of the rows.
-    rank : int, default=None
-        Features of each side; 20, more for more clusters, fewer for a smaller matrix.
-    kernel : str, default="rbf"
-        A name of `lopsided.kernels()`, or "precomputed" if X is G itself.
-    gamma : float, {"scale", "median", "ksvd"}, default=None
-        Coefficient of the distance; "median".
-    gamma_factor : float, default=None
-        Multiplies the bandwidth: gamma is divided by its square.
-    degree, coef0, epsilon : float, default=None
-        Degree and constant of the kernel "poly", what the kernel "kl" adds to every bin.
-    compat : {"pinv", "pca", "random", "none"}, default=None
-        How rows and columns become comparable; "pca".
-    compat_width : int, default=None
-        Number of coordinates that rows and columns share; chosen by size.
     center : bool, optional
         Centre both feature maps. Default: True, except for the kernel "precomputed".
-    unit_rows : bool, default=True
-        Scale the rows of X to unit length first.
-    unit_features : bool, default=False
-        Scale each sample's features to unit length before clustering.
-    restarts : int, default=10
-        Starts of k-means.
-    scaling : {"none", "sqrt", "full"}, default="none"
-        Power of the singular values that scales the features.
-    solver : str, default="auto"
-        A name of `lopsided.solvers()`.
-    tol : float, default=None
-        Largest residual of a triplet, relative to its own singular value, that counts as converged; 1e-6.
-    sampler : str, default=None
-        How a Nyström solver chooses landmarks, a name of `lopsided.samplers()`.
-    rows_sample, cols_sample : int, default=None
-        Landmarks of a Nyström solver among rows and columns; they grow until the tolerance is reached.
-    random_state : int, RandomState instance or None, default=None
-        Seed; None is 0, so that equal calls give equal results.
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
 
     Attributes
     ----------
@@ -66,12 +31,6 @@ class KernelBiclustering(Estimator):
         Cluster of each row and of each column.
     rows_, columns_ : ndarray of bool
         Members of each bicluster: a cluster of rows with a cluster of columns.
-    singular_values_ : ndarray of shape (rank,)
-        Singular values of the kernel matrix, descending.
-    n_features_in_ : int
-        Number of columns.
-    report_ : dict
-        Kernel with its gamma, solver, residuals, warnings.
 
     See Also
     --------
@@ -88,6 +47,7 @@ class KernelBiclustering(Estimator):
     """
 
     _core_name = "bicluster"
+    _attributes = ("singular_values_", "n_features_in_", "report_")
     _core_settings = (*KERNEL, *SOLVER, *CLUSTERS)
 
     def __init__(
@@ -96,29 +56,7 @@ class KernelBiclustering(Estimator):
         restarts=10, scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None,
         random_state=None, verbose=0,
     ):
-        self.row_clusters = row_clusters
-        self.col_clusters = col_clusters
-        self.rank = rank
-        self.kernel = kernel
-        self.gamma = gamma
-        self.gamma_factor = gamma_factor
-        self.degree = degree
-        self.coef0 = coef0
-        self.epsilon = epsilon
-        self.compat = compat
-        self.compat_width = compat_width
-        self.center = center
-        self.unit_rows = unit_rows
-        self.unit_features = unit_features
-        self.restarts = restarts
-        self.scaling = scaling
-        self.solver = solver
-        self.tol = tol
-        self.sampler = sampler
-        self.rows_sample = rows_sample
-        self.cols_sample = cols_sample
-        self.random_state = random_state
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any = None) -> KernelBiclustering:
         """Cluster the rows and columns of a matrix.
@@ -127,17 +65,16 @@ class KernelBiclustering(Estimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_columns)
             The matrix.
-        y : None
-            For the sake of scikit-learn's interface.
-
-        Returns
-        -------
-        self : KernelBiclustering
+        y
         """
         parts, shape, dtype = self._check_samples(X, reset=True, least=2)
         if shape[1] < 2:
             raise ValueError(f"Found array with {shape[1]} feature(s) (shape={shape}) while a minimum of 2 is required.")
-        self._fit_core(Given(single=dtype == np.float32, x=parts))
+        given = Given(single=dtype == np.float32, x=parts)
+        if callable(self.kernel):
+            rows = sequence(X)
+            given = Given(x=kernel_matrix(self.kernel, rows, rows.T))
+        self._fit_core(given)
         self._restore()
         return self
 

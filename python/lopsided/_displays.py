@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ._docs import documented
 from ._exceptions import not_fitted_error
 
 #: Colours that people with any kind of colour vision can tell apart (Okabe and Ito), and markers for the rest.
@@ -21,6 +22,7 @@ def pyplot() -> Any:
     return matplotlib.pyplot
 
 
+@documented
 class SpectrumDisplay:
     """Singular values or eigenvalues of a fitted estimator.
 
@@ -33,10 +35,8 @@ class SpectrumDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the picture.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_
+    figure_
     line_ : matplotlib Line2D
         The values.
 
@@ -49,46 +49,22 @@ class SpectrumDisplay:
     >>> display = SpectrumDisplay.from_estimator(KernelSVD(rank=5).fit(X))
     """
 
+    _arguments = {"estimator": "estimator drawn"}
+
     def __init__(self, values: Any, *, name: str = "singular value") -> None:
         self.values = np.asarray(values)
         self.name = name
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> SpectrumDisplay:
-        """Draw the spectrum of an estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            One with `singular_values_` or `eigenvalues_`.
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot`.
-
-        Returns
-        -------
-        display : SpectrumDisplay
-        """
+        """Draw the spectrum of an estimator."""
         if hasattr(estimator, "singular_values_"):
             return cls(estimator.singular_values_).plot(ax, **kwargs)
         values = attribute(estimator, "eigenvalues_", "a spectrum")
         return cls(values, name="eigenvalue").plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> SpectrumDisplay:
-        """Draw the values, on a logarithmic scale where they spread over more than two powers of ten.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot`.
-
-        Returns
-        -------
-        self : SpectrumDisplay
-        """
+        """Draw the values, on a logarithmic scale where they spread over more than two powers of ten."""
         self.ax_, self.figure_ = axes(ax)
         style = {"color": COLORS[0], "marker": "o", "markersize": 4, **kwargs}
         (self.line_,) = self.ax_.plot(np.arange(len(self.values)), self.values, **style)
@@ -101,6 +77,7 @@ class SpectrumDisplay:
         return self
 
 
+@documented
 class RegretDisplay:
     """Regret of an online learner after some of its trials, with the bound of the theory.
 
@@ -113,10 +90,8 @@ class RegretDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the picture.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_
+    figure_
     lines_ : list of matplotlib Line2D
         Regret, and the bound where there is one.
 
@@ -129,45 +104,21 @@ class RegretDisplay:
     >>> display = RegretDisplay.from_estimator(OnlineKernelPCA(horizon=100).fit(X))
     """
 
+    _arguments = {"estimator": "estimator drawn"}
+
     def __init__(self, points: list[dict[str, Any]], *, name: str = "learner") -> None:
         self.points = points
         self.name = name
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> RegretDisplay:
-        """Draw the regret of an online learner.
-
-        Parameters
-        ----------
-        estimator : OnlinePairRegressor or OnlineKernelPCA
-            A learner that has its trials.
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot` of the regret.
-
-        Returns
-        -------
-        display : RegretDisplay
-        """
+        """Draw the regret of an online learner."""
         regret = attribute(estimator, "regret", "a regret")
         points = regret(curve=True)
         return cls(points, name=estimator.report_["spec"]["name"]).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RegretDisplay:
-        """Draw regret and bound against the trials.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `plot` of the regret.
-
-        Returns
-        -------
-        self : RegretDisplay
-        """
+        """Draw regret and bound against the trials."""
         self.ax_, self.figure_ = axes(ax)
         trials = [point["trials"] for point in self.points]
         style = {"color": COLORS[0], "marker": "o", "markersize": 4, "label": "regret", **kwargs}

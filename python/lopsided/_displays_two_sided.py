@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from ._displays import COLORS, MARKERS, attribute, axes, pyplot
+from ._docs import documented
 from ._inputs import is_sparse
 
 
+@documented
 class EmbeddingDisplay:
     """The two embeddings of rows and columns, or of nodes as sources and as targets, side by side.
 
@@ -23,8 +25,7 @@ class EmbeddingDisplay:
     ----------
     ax_ : ndarray of matplotlib Axes of shape (2,)
         The panels.
-    figure_ : matplotlib Figure
-        Figure with the panels.
+    figure_
 
     Examples
     --------
@@ -50,10 +51,6 @@ class EmbeddingDisplay:
             One with `row_vectors_` and `col_vectors_`.
         components, labels, ax, **kwargs
             See `plot`.
-
-        Returns
-        -------
-        display : EmbeddingDisplay
         """
         rows = attribute(estimator, "row_vectors_", "an embedding of rows and columns")
         titles = ("rows", "columns")
@@ -75,12 +72,7 @@ class EmbeddingDisplay:
             Components on the two axes, counted from 0.
         labels : array-like or pair of array-likes, default=None
             Classes that are told apart by colour and marker: of rows and columns alike, or of each.
-        **kwargs : dict
-            For matplotlib's `scatter`.
-
-        Returns
-        -------
-        self : EmbeddingDisplay
+        **kwargs
         """
         width = self.rows.shape[1]
         if not all(0 <= c < width for c in components):
@@ -97,6 +89,7 @@ class EmbeddingDisplay:
         return self
 
 
+@documented
 class BiclusterDisplay:
     """A matrix with its rows and columns in the order of their clusters.
 
@@ -109,10 +102,8 @@ class BiclusterDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the picture.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_
+    figure_
     image_ : matplotlib AxesImage
         The matrix in the new order.
 
@@ -142,32 +133,14 @@ class BiclusterDisplay:
             One with `row_labels_` and `column_labels_`.
         X : {array-like, sparse matrix} of shape (n_rows, n_columns)
             The matrix it was fitted to.
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `imshow`.
-
-        Returns
-        -------
-        display : BiclusterDisplay
+        ax
+        **kwargs
         """
         labels = attribute(estimator, "row_labels_", "clusters of rows and columns")
         return cls(X, labels, estimator.column_labels_).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> BiclusterDisplay:
-        """Draw the matrix, with lines between clusters.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; new axes.
-        **kwargs : dict
-            For matplotlib's `imshow`.
-
-        Returns
-        -------
-        self : BiclusterDisplay
-        """
+        """Draw the matrix, with lines between clusters."""
         self.ax_, self.figure_ = axes(ax)
         rows, cols = (np.argsort(labels, kind="stable") for labels in (self.row_labels, self.column_labels))
         ordered = self.matrix[np.ix_(rows, cols)]

@@ -62,6 +62,9 @@ class DirectedGraph:
             return _of_matrix(graph)
         return _of_links(graph, nodes)
 
+    def __deepcopy__(self, memo: Any) -> DirectedGraph:
+        return self  # nothing in it changes, and clones of an estimator may share it
+
     def core(self) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """What `_core` takes."""
         return [str(node) for node in self.nodes], self.sources, self.targets, self.weights
@@ -72,6 +75,19 @@ def is_graph(X: Any) -> bool:
     if isinstance(X, DirectedGraph):
         return True
     return hasattr(X, "is_directed") and (hasattr(X, "adj") or hasattr(X, "get_edgelist"))
+
+
+def nodes_of(X: Any) -> list[str]:
+    """Names of nodes: a list, an array, a series, or a frame or array of one column."""
+    names = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=object)
+    if names.ndim > 1 and names.shape[1] != 1:
+        raise ValueError(f"X has shape {names.shape} but must be nodes, one in each row")
+    return [name_of(node) for node in names.ravel().tolist()]
+
+
+def name_of(label: Any) -> str:
+    """A label or node as the core writes it: 3.0 is 3."""
+    return str(int(label)) if isinstance(label, (float, np.floating)) and float(label).is_integer() else str(label)
 
 
 def _of_networkx(graph: Any) -> tuple[list[Any], list[tuple[Any, Any, float]], bool]:

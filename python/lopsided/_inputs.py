@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import numbers
 import sys
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ._exceptions import data_conversion_warning, warn
 
 
 @dataclass
@@ -23,6 +24,15 @@ class Given:
     row_ids: list[str] | None = None
     col_ids: list[str] | None = None
     links: tuple[list[str], np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    def count(self) -> int:
+        """Number of samples."""
+        return len(self.x[1]) - 1 if isinstance(self.x, tuple) else self.x.shape[0]
+
+
+def is_list(value: Any) -> bool:
+    """Whether a setting has several numbers."""
+    return value is not None and not isinstance(value, str) and np.ndim(value) > 0
 
 
 def is_sparse(X: Any) -> bool:
@@ -140,18 +150,26 @@ def column(y: Any) -> np.ndarray:
     """Targets as a vector; a single column is taken with the warning of scikit-learn."""
     y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if y.ndim == 2 and y.shape[1] == 1:
-        from ._exceptions import data_conversion_warning
-
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), "
             "for example using ravel().",
             data_conversion_warning(),
-            stacklevel=4,
         )
         return y.ravel()
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     return y
+
+
+def r_squared(y: Any, found: np.ndarray, sample_weight: Any) -> float:
+    """Coefficient of determination, the mean of several targets; 1 or 0 for a constant target."""
+    y = np.asarray(y, dtype=np.float64)
+    weights = weights_of(sample_weight, len(y))
+    rest = np.atleast_1d(np.average((y - found) ** 2, weights=weights, axis=0))
+    total = np.atleast_1d(np.average((y - np.average(y, weights=weights, axis=0)) ** 2, weights=weights, axis=0))
+    constant = total == 0
+    scores = np.where(constant, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(constant, 1.0, total))
+    return float(scores.mean())
 
 
 def check_length(count: int, expected: int, what: str) -> None:

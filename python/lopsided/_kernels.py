@@ -14,12 +14,35 @@ BLOCK = 1024
 
 def kernel_matrix(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     """G[i, j] = k(x_i, z_j) by a function of two sample sets, K(X, Z), or of two samples, k(x, z)."""
-    X, Z = (A.tocsr() if is_sparse(A) else np.asarray(A) for A in (X, Z))
+    X, Z = sequence(X), sequence(Z)
     rows = _of_sets if _takes_sets(kernel, X, Z) else _of_pairs
     out = np.empty((X.shape[0], Z.shape[0]))
     for start in range(0, X.shape[0], BLOCK):
         out[start : start + BLOCK] = rows(kernel, X[start : start + BLOCK], Z)
     return out
+
+
+def sequence(X: Any) -> Any:
+    """Samples that can be sliced: rows of numbers, or a vector of strings or objects."""
+    if is_sparse(X):
+        return X.tocsr()
+    if hasattr(X, "to_numpy"):
+        return np.asarray(X.to_numpy())
+    if isinstance(X, np.ndarray) or not isinstance(X, (list, tuple)):
+        return np.asarray(X)
+    if all(isinstance(x, (list, tuple, np.ndarray)) and len(x) == len(X[0]) for x in X):
+        rows = np.asarray(X)
+        if rows.dtype.kind in "fiub":
+            return rows
+    things = np.empty(len(X), dtype=object)
+    for i, thing in enumerate(X):
+        things[i] = thing
+    return things
+
+
+def is_of_objects(things: Any) -> bool:
+    """Whether samples are something else than rows of numbers."""
+    return not is_sparse(things) and things.ndim == 1 and things.dtype.kind in "OUS"
 
 
 def _takes_sets(kernel: Callable[..., Any], X: Any, Z: Any) -> bool:

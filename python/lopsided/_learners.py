@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._base import Estimator, recipe
+from ._docs import documented, entries
 from ._machines import dense, parameters_of
 from ._progress import progress
 
@@ -16,12 +17,60 @@ STEPS = ("steps", "step", "horizon", "expected_loss", "expected_rank")
 BOUNDS = ("normalize", "budget", "removal")
 
 
+WORDS = entries("""
+learner : str
+    "gd-trace", "gd-spectral" or "gd-frobenius" (gradient descent in a ball of that norm) or "p-norm" (perceptron)
+    for pairs; "gd-symmetric", "eg-plus" or "meg" for single samples.
+loss : {"squared", "absolute", "logistic", "hinge", "gain"}
+    The learner's usual loss, "squared" for gradient descent; "logistic" and "hinge" take labels 1 and -1.
+radius : float
+    Bound of the norm of W; 1, and none for losses of labels with automatic steps.
+kernel : {"linear", "poly", "rbf", "laplacian"}
+    Kernel of the rows of X, whose features are phi.
+gamma : float
+    Coefficient of distance or scalar product; 1/n_features.
+degree : float
+    Degree of the kernel "poly"; 3.
+coef0 : float
+    Constant of the kernel "poly"; 1.
+right_kernel : str
+    Kernel of the rows of Z; that of X, with the same numbers.
+right_gamma : float
+    Its gamma.
+right_degree : float
+    Its degree.
+right_coef0 : float
+    Its constant.
+power : float
+    p of the learner "p-norm"; 4.
+dimension : int
+    Number of features of the kernel, for the learner "meg".
+steps : {"auto", "fixed", "decreasing", "tuned"}
+    Sizes of the steps: by the sizes of what was seen, `step`, `step`/sqrt(t) in trial t, or what the theorem wants.
+    "tuned" with `horizon`, "decreasing" with `step`, else "auto".
+step : float
+    Size of the steps; 1.
+horizon : int
+    Number of trials that tuned steps are made for.
+expected_loss : float
+    Loss of the best matrix that tuned steps of exponentiated gradients are made for.
+expected_rank : int
+    Rank of the best matrix that tuned steps of exponentiated gradients are made for.
+normalize : bool
+    Scale every sample to unit length in feature space.
+budget : int
+    Most samples that are stored on each side.
+removal : {"merge", "drop"}
+    How a sample goes when the budget is full.
+""")
+
+
+@documented
 class OnlineLearner(Estimator):
     """An estimator over a learner of the core."""
 
-    keep_trials: int
-    _model: Any
-    _renamed: dict[str, str] = {}
+    _words = WORDS
+    _attributes = ("n_trials_", "n_iter_", "losses_", "cumulative_loss_", *Estimator._attributes)
     _trials: list[Any] | None = None
 
     def _learner_settings(self, width: int, right_width: int | None) -> str:
@@ -41,7 +90,7 @@ class OnlineLearner(Estimator):
         try:
             self._model = _core.Learner(name, self._learner_settings(width, right_width))
         except ValueError as error:
-            raise ValueError(str(error).replace("`components`", "`n_components`")) from None
+            raise ValueError(self._in_our_words(str(error))) from None
         self._trials = []
 
     def _learn(self, x: Any, z: Any, y: np.ndarray) -> Any:
@@ -101,11 +150,6 @@ class OnlineLearner(Estimator):
     @classmethod
     def load(cls, path: Any) -> Any:
         """Read a checkpoint written by `save` or by the program `lopsided online`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
 
         Returns
         -------

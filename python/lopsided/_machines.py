@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._base import Estimator
-from ._inputs import Given, is_sparse, samples
+from ._inputs import Given, is_list, is_sparse, samples
 
 KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
 LANDMARKS = ("approach", "sampler", "n_landmarks", "nystrom", "truncate")
@@ -23,26 +23,28 @@ def parameters_of(kernel: str) -> tuple[str, ...] | None:
 class Machine(Estimator):
     """A machine of the core with a symmetric kernel."""
 
-    kernel: str
-    #: Names that the core has for parameters.
     _renamed = {"n_landmarks": "landmarks", "n_components": "rank", "C": "penalty"}
+    _attributes: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "landmark_indices_", "report_")
     #: Whether there are no landmarks.
     _exact = False
     #: Names in model files.
     _files: tuple[str, ...] = ()
     _ready: dict[str, Any]
+    _words = {
+        "gamma": (
+            'float, array-like of shape (n_features,), {"scale", "auto", "median"} or None',
+            'Coefficient of distance or scalar product: "scale" is 1/(n_features var(X)), "auto" and None are 1/n_features, '
+            '"median" is 1/median distance. An array has a coefficient for each column.',
+        ),
+    }
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
-        if given.weights is not None and not given.weights.any():
-            raise ValueError("`sample_weight` is zero for every sample but must be above zero for one at least")
         rows, points = self._landmarks_given(given.x)
         self._ready = self._settings_for(given.x)
         if rows is not None or points is not None:
             self._ready = self._ready | {"landmarks": None, "sampler": None, "landmark_rows": rows, "landmark_points": points}
         try:
             report = super()._fit_core(given)
-        except ValueError as error:
-            raise ValueError(self._in_our_words(str(error))) from None
         finally:
             del self._ready
         self.__dict__.pop("landmark_indices_", None)
@@ -61,23 +63,18 @@ class Machine(Estimator):
     def _settings_for(self, x: Any) -> dict[str, Any]:
         """Settings of the core; like scikit-learn's machines, those that the kernel does not have are left out."""
         values = {name: getattr(self, name) for name in self._core_settings}
-        known = parameters_of(self.kernel)
+        known = parameters_of(self._kernel_name)
         for name in KERNEL_PARAMETERS:
             if known is None or name not in known:
                 values.pop(name, None)
         if "gamma" in values:
-            values["gamma"] = gamma_of(self.gamma, self.kernel, x)  # type: ignore[attr-defined]
+            values["gamma"] = gamma_of(self.gamma, self._kernel_name, x)
+        values["kernel"] = self._kernel_name
         if self._exact:
             values["approach"] = "exact"
         if values.get("approach") == "exact":
             values = {name: value for name, value in values.items() if name not in LANDMARKS[1:]}
         return {self._renamed.get(name, name): value for name, value in values.items()}
-
-    def _in_our_words(self, sentence: str) -> str:
-        for ours, core in self._renamed.items():
-            if hasattr(self, ours):
-                sentence = sentence.replace(f"`{core}`", f"`{ours}`")
-        return sentence
 
     def _landmarks_given(self, x: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Landmarks of the user's own, as row numbers or as points."""
@@ -91,7 +88,7 @@ class Machine(Estimator):
                 raise ValueError(f"`landmarks` must be row numbers from 0 to {most}, or points of shape (n, n_features)")
             return rows, None
         points, shape, _ = samples(given, "landmarks")
-        if self.kernel == "precomputed":
+        if self._kernel_name == "precomputed":
             raise ValueError("`landmarks` must be row numbers for a precomputed kernel, which is known only at samples")
         if shape[1] != width_of(x):
             raise ValueError(f"`landmarks` has {shape[1]} features but X has {width_of(x)}")
@@ -100,6 +97,8 @@ class Machine(Estimator):
 
 def gamma_of(gamma: Any, kernel: str, x: Any) -> Any:
     """gamma with the rules of scikit-learn: None and "auto" are 1/n_features, "scale" is 1/(n_features var(X))."""
+    if is_list(gamma):
+        return 1.0  # the columns are scaled
     if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
         return 1.0 / width_of(x)
     # The core knows the rule for kernels of distances only.

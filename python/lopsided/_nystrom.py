@@ -1,15 +1,20 @@
 """Kernel ridge regression and kernel principal components, exact or by landmarks."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from ._base import Transformer
-from ._machines import KERNEL_PARAMETERS, LANDMARKS, Machine
+from . import _core
+from ._base import Transformer, recipe
+from ._docs import documented
+from ._inputs import Given, column, is_sparse, numbers_of, seed_of
+from ._machines import KERNEL_PARAMETERS, LANDMARKS, Machine, parameters_of
 from ._supervised import Regressor
 
 
+@documented
 class NystromRidge(Machine, Regressor):
     """Kernel ridge regression on landmarks.
 
@@ -20,41 +25,6 @@ class NystromRidge(Machine, Regressor):
     ----------
     alpha : float, default=1.0
         Weight of the norm, as in scikit-learn's `KernelRidge`; the penalty of the program `lopsided` is 1/alpha.
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, default="rbf"
-        A symmetric kernel; "precomputed" if X is the matrix of kernel values.
-    gamma : float, {"scale", "auto", "median"} or None, default=None
-        Coefficient of distance or scalar product: "scale" is 1/(n_features var(X)), "auto" and None are 1/n_features,
-        "median" is 1/median distance.
-    degree, coef0 : float, default=3, 1
-        Degree and constant of the kernel "poly".
-    approach : {"lla", "gsa", "ncr", "exact"}, default="lla"
-        Linear machine on the features of the landmarks, its coefficients carried over to all samples, the best function of
-        the landmarks' span, or no landmarks at all.
-    n_landmarks : int, default=None
-        Number of landmarks; 1000, or all samples where there are fewer.
-    sampler : str, default="uniform"
-        How they are chosen, a name of `lopsided.samplers()`.
-    landmarks : array-like of int, or {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
-        Landmarks of your own: row numbers of X, or points.
-    nystrom : {"standard", "one-shot", "double", "multi-scale"}, default=None
-        How landmarks become an orthonormal basis; "standard".
-    truncate : int, default=None
-        Most basis vectors; all.
-    random_state : int, RandomState instance or None, default=None
-        Seed; None is 0, so that equal calls give equal results.
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    landmark_indices_ : ndarray of int
-        Rows of X that are the landmarks, where they were given.
-    report_ : dict
-        Kernel with its gamma, approach, number of landmarks, warnings.
 
     See Also
     --------
@@ -78,6 +48,7 @@ class NystromRidge(Machine, Regressor):
     """
 
     _core_name = "krr"
+    _arguments = {**Regressor._arguments, "fit.y": "y targets"}
     _files = ("krr",)
     _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS)
 
@@ -85,45 +56,82 @@ class NystromRidge(Machine, Regressor):
         self, alpha=1.0, *, kernel="rbf", gamma=None, degree=3, coef0=1, approach="lla", n_landmarks=None,
         sampler="uniform", landmarks=None, nystrom=None, truncate=None, random_state=None, verbose=0,
     ):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.approach = approach
-        self.n_landmarks = n_landmarks
-        self.sampler = sampler
-        self.landmarks = landmarks
-        self.nystrom = nystrom
-        self.truncate = truncate
-        self.random_state = random_state
-        self.verbose = verbose
+        self._take(locals())
 
     def _settings_for(self, x: Any) -> dict[str, Any]:
+        return super()._settings_for(x) | {"penalty": self._penalty()}
+
+    def _in_our_words(self, sentence: str) -> str:
+        """alpha is 1/penalty."""
+        sentence = super()._in_our_words(sentence).replace("a smaller penalty", "a larger alpha")
+        return re.sub(r"with penalty [^;]*; take a smaller one", f"with alpha {self.alpha}; take a larger one", sentence)
+
+    def _penalty(self) -> float:
         alpha = float(self.alpha)
         if not 0.0 < alpha < np.inf:
             raise ValueError(f"`alpha` is {self.alpha} but must be a number above 0")
-        return super()._settings_for(x) | {"penalty": 1.0 / alpha}
+        return 1.0 / alpha
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn a function of the samples.
+        """Learn values of samples."""
+        self.__dict__.pop("estimators_", None)
+        values = y if y is None else np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+        if values is None or values.ndim != 2:
+            return super().fit(X, y, sample_weight)
+        if self._only_plans:
+            return super().fit(X, values[:, 0], sample_weight)
+        self.estimators_ = [type(self)(**self.get_params()).fit(X, target, sample_weight) for target in values.T]
+        self.__dict__ |= {**self.estimators_[0].__dict__, "estimators_": self.estimators_}
+        return self
+
+    def fit_stream(self, path: Any, y: Any = None) -> Any:
+        """Learn from a file that is read in passes and never held, by landmarks that are drawn uniformly.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; a square matrix of kernel values for a precomputed kernel.
-        y : array-like of shape (n_samples,)
-            Values to learn.
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights of the squared errors.
-
-        Returns
-        -------
-        self : object
+        path : str or path-like
+            An svmlight (.svm, .libsvm, .svmlight) or NumPy (.npy) file of samples.
+        y : array-like of shape (n_samples,), default=None
+            Values to learn; None takes the labels of an svmlight file.
         """
-        return self._fit_target(X, y, sample_weight)
+        self.__dict__.pop("estimators_", None)
+        given = Given()
+        if y is not None:
+            self._set_target(given, column(y))
+        values = {name: getattr(self, name) for name in ("kernel", *KERNEL_PARAMETERS, "n_landmarks")}
+        known = parameters_of(self._kernel_name) or ()
+        settings = {
+            self._renamed.get(name, name): value
+            for name, value in values.items()
+            if name in ("kernel", "n_landmarks") or name in known
+        }
+        words, seed = recipe(settings | {"penalty": self._penalty()}), seed_of(getattr(self, "random_state", None))
+        self._learned(lambda listener: _core.fit_stream(words, path, given, seed, listener))
+        return self
+
+    def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
+        """Values of samples."""
+        if not hasattr(self, "estimators_"):
+            return super().predict(X, Z=Z)
+        return np.column_stack([one.predict(X, Z=Z) for one in self.estimators_])
+
+    def save(self, path: Any) -> None:
+        """Write the model file that the program `lopsided` and the Rust library read; of several targets each has its own."""
+        if hasattr(self, "estimators_"):
+            raise ValueError(f"a file has one target and this model {len(self.estimators_)}: save each of `estimators_`")
+        super().save(path)
+
+    def _take_params(self) -> None:
+        super()._take_params()
+        self.alpha = 1.0 / float(self.get_recipe().get("penalty", 1.0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
+@documented
 class KernelRidge(NystromRidge):
     """Kernel ridge regression with all samples, the baseline of `NystromRidge`.
 
@@ -134,23 +142,6 @@ class KernelRidge(NystromRidge):
     ----------
     alpha : float, default=1.0
         Weight of the norm.
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, default="rbf"
-        A symmetric kernel; "precomputed" if X is the matrix of kernel values.
-    gamma : float, {"scale", "auto", "median"} or None, default=None
-        See `NystromRidge`.
-    degree, coef0 : float, default=3, 1
-        Degree and constant of the kernel "poly".
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        Kernel with its gamma, warnings.
 
     See Also
     --------
@@ -170,45 +161,56 @@ class KernelRidge(NystromRidge):
     _exact = True
 
     def __init__(self, alpha=1.0, *, kernel="rbf", gamma=None, degree=3, coef0=1, verbose=0):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.verbose = verbose
+        self._take(locals())
 
 
+@documented
 class LandmarkTransformer(Machine, Transformer):
     """What components and features of landmarks share."""
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit and place the same samples.
+    _fewest = 1
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Choose landmarks, where there are any, and find the features."""
+        self._fit_core(self._given(X, least=self._fewest))
+        self._restore()
+        self._learn_inverse(X)
+        return self
+
+    def _learn_inverse(self, X: Any) -> None:
+        """As in scikit-learn: ridge regression from the features to the samples."""
+        self.__dict__.pop("_inverse", None)
+        if not self.fit_inverse_transform:
+            return
+        if self._kernel_name == "precomputed" or is_sparse(X):
+            raise ValueError("`fit_inverse_transform` needs dense samples, not kernel values or a sparse matrix")
+        kernel, gamma = ("linear", None) if self.kernel == "linear" else ("rbf", "median")
+        features = self._fitted().transform(self._new(X))
+        self._inverse = NystromRidge(self.alpha, kernel=kernel, gamma=gamma).fit(features, numbers_of(X))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Samples that have about these features: pre-images, learned by ridge regression as in scikit-learn.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : None
-            For the sake of scikit-learn's interface.
+        X : array-like of shape (n_samples, n_features_out)
+            Features.
 
         Returns
         -------
-        features : ndarray of shape (n_samples, n_features_out)
+        samples : ndarray of shape (n_samples, n_features)
         """
-        return self.fit(X).transform(X)  # type: ignore[attr-defined]
+        self._fitted()
+        if not hasattr(self, "_inverse"):
+            raise ValueError("`fit_inverse_transform` is False: with True `fit` learns the way back as well")
+        return self._inverse.predict(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit and place the same samples."""
+        return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Any:
-        """Features of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; for a precomputed kernel rows of kernel values with the training samples.
-
-        Returns
-        -------
-        features : ndarray of shape (n_samples, n_features_out)
-        """
+        """Features of samples."""
         return self._wrapped(self._fitted().transform(self._new(X)), X)
 
     @property

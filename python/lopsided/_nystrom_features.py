@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ._inputs import Given
+from ._docs import documented
 from ._machines import KERNEL_PARAMETERS, LANDMARKS
 from ._nystrom import LandmarkTransformer
 
 
+@documented
 class NystromPCA(LandmarkTransformer):
     """Kernel principal components by landmarks.
 
@@ -17,44 +18,6 @@ class NystromPCA(LandmarkTransformer):
     ----------
     n_components : int, default=None
         Number of components; 16, or fewer where there are fewer samples.
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, default="rbf"
-        A symmetric kernel; "precomputed" if X is the matrix of kernel values.
-    gamma : float, {"scale", "auto", "median"} or None, default=None
-        Coefficient of distance or scalar product: "scale" is 1/(n_features var(X)), "auto" and None are 1/n_features,
-        "median" is 1/median distance.
-    degree, coef0 : float, default=3, 1
-        Degree and constant of the kernel "poly".
-    center : bool, default=True
-        Centre the samples in feature space.
-    approach : {"lla", "gsa", "ncr", "exact"}, default="lla"
-        See `NystromRidge`.
-    n_landmarks : int, default=None
-        Number of landmarks; 1000, or all samples where there are fewer.
-    sampler : str, default="uniform"
-        How they are chosen, a name of `lopsided.samplers()`.
-    landmarks : array-like of int, or {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
-        Landmarks of your own: row numbers of X, or points.
-    nystrom : {"standard", "one-shot", "double", "multi-scale"}, default=None
-        How landmarks become an orthonormal basis; "standard".
-    truncate : int, default=None
-        Most basis vectors; all.
-    random_state : int, RandomState instance or None, default=None
-        Seed; None is 0, so that equal calls give equal results.
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
-
-    Attributes
-    ----------
-    eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of the (centred, approximate) kernel matrix, descending.
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    landmark_indices_ : ndarray of int
-        Rows of X that are the landmarks, where they were given.
-    report_ : dict
-        Kernel with its gamma, approach, number of landmarks.
 
     See Also
     --------
@@ -71,52 +34,24 @@ class NystromPCA(LandmarkTransformer):
     """
 
     _core_name = "kpca"
+    _attributes = ("eigenvalues_", *LandmarkTransformer._attributes)
+    _fewest = 2
     _files = ("kpca",)
     _core_settings: tuple[str, ...] = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "n_components", "center")
 
     def __init__(
         self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, approach="lla",
-        n_landmarks=None, sampler="uniform", landmarks=None, nystrom=None, truncate=None, random_state=None, verbose=0,
+        n_landmarks=None, sampler="uniform", landmarks=None, nystrom=None, truncate=None,
+        fit_inverse_transform=False, alpha=1e-3, random_state=None, verbose=0,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.center = center
-        self.approach = approach
-        self.n_landmarks = n_landmarks
-        self.sampler = sampler
-        self.landmarks = landmarks
-        self.nystrom = nystrom
-        self.truncate = truncate
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the components.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; a square matrix of kernel values for a precomputed kernel.
-        y : None
-            For the sake of scikit-learn's interface.
-
-        Returns
-        -------
-        self : object
-        """
-        x, _, dtype = self._check_samples(X, reset=True, least=2)
-        self._fit_core(Given(single=dtype == np.float32, x=x))
-        self._restore()
-        return self
+        self._take(locals())
 
     def _restore(self) -> None:
         super()._restore()
         self.eigenvalues_ = self._model.array("variances") * self.report_["n_train"]
 
 
+@documented
 class KernelPCA(NystromPCA):
     """Kernel principal components with all samples, the baseline of `NystromPCA`.
 
@@ -124,29 +59,6 @@ class KernelPCA(NystromPCA):
     ----------
     n_components : int, default=None
         Number of components; 16, or fewer where there are fewer samples.
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, default="rbf"
-        A symmetric kernel; "precomputed" if X is the matrix of kernel values.
-    gamma : float, {"scale", "auto", "median"} or None, default=None
-        See `NystromPCA`.
-    degree, coef0 : float, default=3, 1
-        Degree and constant of the kernel "poly".
-    center : bool, default=True
-        Centre the samples in feature space, as scikit-learn's `KernelPCA` does.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver; None is 0.
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
-
-    Attributes
-    ----------
-    eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of the centred kernel matrix, descending.
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        Kernel with its gamma.
 
     See Also
     --------
@@ -165,18 +77,13 @@ class KernelPCA(NystromPCA):
     _exact = True
 
     def __init__(
-        self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, random_state=None, verbose=0
+        self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, fit_inverse_transform=False,
+        alpha=1e-3, random_state=None, verbose=0,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.center = center
-        self.random_state = random_state
-        self.verbose = verbose
+        self._take(locals())
 
 
+@documented
 class NystromFeatures(LandmarkTransformer):
     """Features of landmarks, whose scalar products stand for a symmetric kernel.
 
@@ -185,38 +92,8 @@ class NystromFeatures(LandmarkTransformer):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, default="rbf"
-        A symmetric kernel; "precomputed" if X is the matrix of kernel values.
-    gamma : float, {"scale", "auto", "median"} or None, default=None
-        Coefficient of distance or scalar product: "scale" is 1/(n_features var(X)), "auto" and None are 1/n_features,
-        "median" is 1/median distance.
-    degree, coef0 : float, default=3, 1
-        Degree and constant of the kernel "poly".
-    n_landmarks : int, default=None
-        Number of landmarks; 1000, or all samples where there are fewer.
-    sampler : str, default="uniform"
-        How they are chosen, a name of `lopsided.samplers()`.
-    landmarks : array-like of int, or {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
-        Landmarks of your own: row numbers of X, or points.
-    nystrom : {"standard", "one-shot", "double", "multi-scale"}, default=None
-        How landmarks become an orthonormal basis; "standard".
     truncate : int, default=None
         Most features; as many as there are independent landmarks.
-    random_state : int, RandomState instance or None, default=None
-        Seed; None is 0, so that equal calls give equal results.
-    verbose : int, default=0
-        Tell on stderr how far the fit is.
-
-    Attributes
-    ----------
-    landmark_indices_ : ndarray of int
-        Rows of X that are the landmarks, where they are rows.
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        Kernel with its gamma, sampler, number of landmarks and features.
 
     See Also
     --------
@@ -241,38 +118,10 @@ class NystromFeatures(LandmarkTransformer):
 
     def __init__(
         self, kernel="rbf", *, gamma=None, degree=3, coef0=1, n_landmarks=None, sampler="uniform", landmarks=None,
-        nystrom=None, truncate=None, random_state=None, verbose=0,
+        nystrom=None, truncate=None,
+        fit_inverse_transform=False, alpha=1e-3, random_state=None, verbose=0,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_landmarks = n_landmarks
-        self.sampler = sampler
-        self.landmarks = landmarks
-        self.nystrom = nystrom
-        self.truncate = truncate
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Choose landmarks and find the basis of their span.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; a square matrix of kernel values for a precomputed kernel.
-        y : None
-            For the sake of scikit-learn's interface.
-
-        Returns
-        -------
-        self : object
-        """
-        x, _, dtype = self._check_samples(X, reset=True)
-        self._fit_core(Given(single=dtype == np.float32, x=x))
-        self._restore()
-        return self
+        self._take(locals())
 
     def _restore(self) -> None:
         super()._restore()

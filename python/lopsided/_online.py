@@ -5,71 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ._inputs import cast, check_length, column, samples, weights_of
+from ._docs import documented
+from ._inputs import cast, check_length, column, r_squared, samples
 from ._learners import BOUNDS, KERNELS, STEPS, OnlineLearner
 from ._machines import count_of, width_of
 
 
+@documented
 class OnlinePairRegressor(OnlineLearner):
     """Learns values of pairs, one pair after the other, as tr(W' phi(x) psi(z)') with a matrix W of bounded norm.
-
-    Parameters
-    ----------
-    learner : str, default="gd-trace"
-        "gd-trace", "gd-spectral" or "gd-frobenius" (gradient descent in a ball of that norm) or "p-norm" (perceptron) for
-        pairs; "gd-symmetric", "eg-plus" or "meg" for single samples.
-    loss : {"squared", "absolute", "logistic", "hinge", "gain"}, default=None
-        The learner's usual loss, "squared" for gradient descent; "logistic" and "hinge" take labels 1 and -1.
-    radius : float, default=None
-        Bound of the norm of W; 1, and none for losses of labels with automatic steps.
-    kernel : {"linear", "poly", "rbf", "laplacian"}, default="linear"
-        Kernel of the rows of X, whose features are phi.
-    gamma : float, default=None
-        Coefficient of distance or scalar product; 1/n_features.
-    degree, coef0 : float, default=None
-        Degree and constant of the kernel "poly"; 3 and 1.
-    right_kernel : str, default=None
-        Kernel of the rows of Z; that of X, with the same numbers.
-    right_gamma, right_degree, right_coef0 : float, default=None
-        Its parameters.
-    power : float, default=None
-        p of the learner "p-norm"; 4.
-    dimension : int, default=None
-        Number of features of the kernel, for the learner "meg".
-    steps : {"auto", "fixed", "decreasing", "tuned"}, default=None
-        Sizes of the steps: by the sizes of what was seen, `step`, `step`/sqrt(t) in trial t, or what the theorem wants.
-        "tuned" with `horizon`, "decreasing" with `step`, else "auto".
-    step : float, default=None
-        Size of the steps; 1.
-    horizon : int, default=None
-        Number of trials that tuned steps are made for.
-    expected_loss, expected_rank : float and int, default=None
-        What tuned steps of exponentiated gradients are made for.
-    normalize : bool, default=False
-        Scale every sample to unit length in feature space.
-    budget : int, default=None
-        Most samples that are stored on each side.
-    removal : {"merge", "drop"}, default="merge"
-        How a sample goes when the budget is full.
-    keep_trials : int, default=2000
-        Up to so many trials are kept for `regret`.
-    verbose : int, default=0
-        Tell on stderr how far learning is.
-
-    Attributes
-    ----------
-    n_trials_, n_iter_ : int
-        Trials so far.
-    losses_ : ndarray of shape (n_trials_,)
-        Loss of each trial before it was learned from; NaN for trials of a file that does not tell.
-    cumulative_loss_ : float
-        Their sum.
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        `spec`, the learner with its settings, and `account`, its counts and sums.
 
     See Also
     --------
@@ -100,6 +44,7 @@ class OnlinePairRegressor(OnlineLearner):
     """
 
     _estimator_type = "regressor"
+    _arguments = {"X": "X pairs", "y": "y pairs", "Z": "Z pairs", "predict.returns": "values"}
     _core_settings = ("loss", "radius", "power", "dimension", *KERNELS, *STEPS, *BOUNDS)
 
     def __init__(
@@ -108,61 +53,15 @@ class OnlinePairRegressor(OnlineLearner):
         step=None, horizon=None, expected_loss=None, expected_rank=None, normalize=False, budget=None, removal="merge",
         keep_trials=2000, verbose=0,
     ):
-        self.learner = learner
-        self.loss = loss
-        self.radius = radius
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.right_kernel = right_kernel
-        self.right_gamma = right_gamma
-        self.right_degree = right_degree
-        self.right_coef0 = right_coef0
-        self.power = power
-        self.dimension = dimension
-        self.steps = steps
-        self.step = step
-        self.horizon = horizon
-        self.expected_loss = expected_loss
-        self.expected_rank = expected_rank
-        self.normalize = normalize
-        self.budget = budget
-        self.removal = removal
-        self.keep_trials = keep_trials
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any, *, Z: Any = None) -> OnlinePairRegressor:
-        """Forget everything and learn from the pairs, in order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Left samples.
-        y : array-like of shape (n_samples,)
-            Values of the pairs.
-        Z : {array-like, sparse matrix} of shape (n_samples, n_right_features), default=None
-            Right samples, a row for each row of X; None pairs every sample with itself.
-
-        Returns
-        -------
-        self : OnlinePairRegressor
-        """
+        """Forget everything and learn from the pairs, in order."""
         self._model = None
         return self.partial_fit(X, y, Z=Z)
 
     def partial_fit(self, X: Any, y: Any, *, Z: Any = None) -> OnlinePairRegressor:
-        """Learn from more pairs, in order.
-
-        Parameters
-        ----------
-        X, y, Z
-            See `fit`.
-
-        Returns
-        -------
-        self : OnlinePairRegressor
-        """
+        """Learn from more pairs, in order."""
         if y is None:
             raise ValueError("This OnlinePairRegressor estimator requires y to be passed, but the target y is None.")
         fresh = getattr(self, "_model", None) is None
@@ -188,41 +87,13 @@ class OnlinePairRegressor(OnlineLearner):
         return x, z
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
-        """Values of pairs.
-
-        Parameters
-        ----------
-        X, Z
-            See `fit`.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-        """
+        """Values of pairs."""
         model = self._fitted()
         return model.predict(*self._pairs(X, Z, reset=False))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, Z: Any = None) -> float:
-        """Coefficient of determination R².
-
-        Parameters
-        ----------
-        X, y, Z
-            See `fit`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each pair counts.
-
-        Returns
-        -------
-        score : float
-        """
-        y = np.asarray(y, dtype=np.float64)
-        weights = weights_of(sample_weight, len(y))
-        rest = np.average((y - self.predict(X, Z=Z)) ** 2, weights=weights)
-        total = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)
-        if total == 0:
-            return 1.0 if rest == 0 else 0.0
-        return float(1 - rest / total)
+        """Coefficient of determination R²."""
+        return r_squared(y, self.predict(X, Z=Z), sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

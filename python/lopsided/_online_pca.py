@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from ._base import Transformer
+from ._docs import documented
 from ._inputs import cast
 from ._learners import BOUNDS, KERNELS, STEPS, OnlineLearner
 from ._machines import count_of, width_of
 
 
+@documented
 class OnlineKernelPCA(OnlineLearner, Transformer):
     """Principal components in feature space, learned from one sample after the other.
 
@@ -21,41 +23,8 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     ----------
     n_components : int, default=1
         Number of components.
-    kernel : {"rbf", "laplacian", "poly", "linear"}, default="rbf"
-        The kernel, whose features are phi.
-    gamma : float, default=None
-        Coefficient of distance or scalar product; 1/n_features.
-    degree, coef0 : float, default=None
-        Degree and constant of the kernel "poly"; 3 and 1.
-    dimension : int, default=None
-        Number of features of the kernel, where it is known.
-    steps, step, horizon, expected_loss, expected_rank
-        See `OnlinePairRegressor`.
     normalize : bool, default=True
         Scale every sample to unit length in feature space; without it no sample may be longer than 1.
-    budget : int, default=None
-        Most samples that are stored.
-    removal : {"merge", "drop"}, default="merge"
-        How a sample goes when the budget is full.
-    keep_trials : int, default=2000
-        Up to so many trials are kept for `regret`.
-    verbose : int, default=0
-        Tell on stderr how far learning is.
-
-    Attributes
-    ----------
-    n_trials_, n_iter_ : int
-        Trials so far.
-    losses_ : ndarray of shape (n_trials_,)
-        Minus the gain of each trial before it was learned from.
-    cumulative_loss_ : float
-        Their sum.
-    n_features_in_ : int
-        Width of X.
-    feature_names_in_ : ndarray of str
-        Columns of X where it was a frame with names.
-    report_ : dict
-        `spec`, the learner with its settings, and `account`, its counts and sums.
 
     See Also
     --------
@@ -91,52 +60,15 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
         horizon=None, expected_loss=None, expected_rank=None, normalize=True, budget=None, removal="merge",
         keep_trials=2000, verbose=0,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.dimension = dimension
-        self.steps = steps
-        self.step = step
-        self.horizon = horizon
-        self.expected_loss = expected_loss
-        self.expected_rank = expected_rank
-        self.normalize = normalize
-        self.budget = budget
-        self.removal = removal
-        self.keep_trials = keep_trials
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any = None) -> OnlineKernelPCA:
-        """Forget everything and learn from the samples, in order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : None
-            For the sake of scikit-learn's interface.
-
-        Returns
-        -------
-        self : OnlineKernelPCA
-        """
+        """Forget everything and learn from the samples, in order."""
         self._model = None
         return self.partial_fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> OnlineKernelPCA:
-        """Learn from more samples, in order.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Returns
-        -------
-        self : OnlineKernelPCA
-        """
+        """Learn from more samples, in order."""
         fresh = getattr(self, "_model", None) is None
         x = cast(self._check_samples(X, reset=fresh)[0], np.float64)
         if fresh:
@@ -144,26 +76,11 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
         return self._learn(x, None, np.zeros(count_of(x)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from the samples and place them.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Returns
-        -------
-        features : ndarray of shape (n_samples, n_components)
-        """
+        """Learn from the samples and place them."""
         return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Any:
         """Coordinates of samples along the leading eigenvectors of the learned matrix.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -177,11 +94,6 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     def score_samples(self, X: Any) -> np.ndarray:
         """The part of each sample that the learned matrix captures, between 0 and 1; low for novel samples.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         parts : ndarray of shape (n_samples,)
@@ -190,17 +102,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
         return model.predict(cast(self._check_samples(X, reset=False)[0], np.float64), None)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean of `score_samples`.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Returns
-        -------
-        score : float
-        """
+        """Mean of `score_samples`."""
         return float(np.mean(self.score_samples(X)))
 
     def _check_file(self) -> None:

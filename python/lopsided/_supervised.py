@@ -6,30 +6,79 @@ from typing import Any
 import numpy as np
 
 from ._base import Estimator
-from ._graphs import DirectedGraph, is_graph
-from ._inputs import Given, cast, check_length, column, samples, weights_of
+from ._docs import documented
+from ._exceptions import warn
+from ._graphs import DirectedGraph, is_graph, name_of, nodes_of
+from ._inputs import Given, cast, check_length, column, r_squared, samples, weights_of
 from ._kernels import kernel_matrix
+from ._matrix import KernelMatrix, is_symmetric
 
 
 class Supervised(Estimator):
     """Fitting to samples or to the nodes of a graph with a target, predicting of new ones."""
 
-    kernel: Any
+    _arguments = {
+        "fit.X": "X learned", "score.X": "X new", "score.y": "y truth",
+        **{f"{method}.X": "X new" for method in ("predict", "decision_function", "predict_proba")},
+        **{f"{method}.Z": "Z columns" for method in ("predict", "decision_function", "predict_proba")},
+    }  # fmt: skip
 
     def _fit_target(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        given = self._graph_given(X) if is_graph(X) else self._sample_given(X)
-        count = len(self.nodes_) if is_graph(X) else self._n_samples
-        y = _of_nodes(y, self.nodes_) if isinstance(y, dict) and is_graph(X) else column(y)
-        check_length(len(y), count, "y")
+        if is_graph(X):
+            given, y, weights = self._of_graph(X, y, sample_weight)
+        elif getattr(self, "graph", None) is not None:
+            given, y, weights = self._of_nodes(X, y, sample_weight)
+        else:
+            given, y = self._samples_given(X), self._column(y)
+            check_length(len(y), given.count(), "y")
+            weights = weights_of(sample_weight, len(y))
         self._set_target(given, y)
-        given.weights = weights_of(sample_weight, count)
+        given.weights = self._weighted(y, weights)
+        if given.weights is not None and not given.weights.any():
+            raise ValueError("`sample_weight` is zero for every sample but must be above zero for one at least")
         self._fit_core(given)
         return self
 
+    def _column(self, y: Any) -> np.ndarray:
+        return column(y)
+
     def _set_target(self, given: Given, y: np.ndarray) -> None:
         raise NotImplementedError
+
+    def _weighted(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+        """Weights of the samples, those of their classes included."""
+        return weights
+
+    def _of_graph(self, X: Any, y: Any, sample_weight: Any) -> tuple[Given, np.ndarray, Any]:
+        """All nodes of a graph, with targets of some."""
+        if getattr(self, "graph", None) is not None:
+            raise ValueError("X is a graph and `graph` is one as well: give nodes as X, or leave `graph` out")
+        given = self._graph_given(X)
+        y = _targets_of_nodes(y, self.nodes_) if isinstance(y, dict) else column(y)
+        check_length(len(y), len(self.nodes_), "y")
+        return given, y, weights_of(sample_weight, len(y))
+
+    def _of_nodes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Given, np.ndarray, Any]:
+        """Some nodes of the parameter `graph`, each with its target; the others are known without."""
+        given, nodes, y = self._graph_given(self.graph), nodes_of(X), column(y)
+        check_length(len(y), len(nodes), "y")
+        weights = weights_of(sample_weight, len(nodes))
+        places = {str(node): place for place, node in enumerate(self.nodes_)}
+        unknown = [node for node in nodes if node not in places]
+        if unknown:
+            raise ValueError(f"X has {unknown[0]!r}, which is no node of the graph")
+        if len(set(nodes)) < len(nodes):
+            raise ValueError("X has a node twice; a node has one target, and `sample_weight` says what it counts")
+        at = [places[node] for node in nodes]
+        all_y = np.full(len(places), None, dtype=object)
+        all_y[at] = y.astype(object)
+        if weights is None:
+            return given, all_y, None
+        all_weights = np.ones(len(places))
+        all_weights[at] = weights
+        return given, all_y, all_weights
 
     def _graph_given(self, graph: Any) -> Given:
         links = DirectedGraph.of(graph)
@@ -37,32 +86,73 @@ class Supervised(Estimator):
         self.n_features_in_ = len(links.nodes)
         return Given(links=links.core())
 
-    def _sample_given(self, X: Any) -> Given:
-        parts, (self._n_samples, _), dtype = self._check_samples(X, reset=True, least=2)
-        if callable(self.kernel):
-            self._samples = X
-            return Given(x=kernel_matrix(self.kernel, X, X))
-        return Given(single=dtype == np.float32, x=parts)
+    def _samples_given(self, X: Any) -> Given:
+        if isinstance(X, KernelMatrix):
+            X.refuse_unless_precomputed(self._kernel_name)
+            X = X.rows
+        given = self._given(X, least=2)
+        self._needs_columns = self._has_two_functions() and not is_symmetric(given.x)
+        return given
+
+    def _has_two_functions(self) -> bool:
+        """Whether new samples of a given matrix are seen from both sides."""
+        return self.kernel == "precomputed" and self._core_name in ("ask-ls", "ls-svm") and self.get_params().get("merge") != "source"
 
     def _wanted(self, X: Any, Z: Any = None) -> Given:
         """New samples, or nodes with or without their links."""
         model = self._fitted()
         if model.nodes() is not None:
             return _nodes_given(X, model.single)
-        if hasattr(self, "_samples"):
-            self._check_samples(X, reset=False)
-            rows, cols = kernel_matrix(self.kernel, X, self._samples), kernel_matrix(self.kernel, self._samples, X)
-            return Given(x=rows, z=np.ascontiguousarray(cols.T))
+        if isinstance(X, KernelMatrix):
+            X, Z = X.rows, X.columns
         given = self._new(X)
-        if Z is not None:
+        if hasattr(self, "_samples"):
+            given.z = np.ascontiguousarray(kernel_matrix(self.kernel, self._samples, X).T)
+        elif Z is None and getattr(self, "_needs_columns", False):
+            warn(
+                "the kernel matrix of `fit` is not symmetric, and X has rows k(new, known) alone, which are taken for columns as "
+                "well: pass `Z`, or a KernelMatrix as X"
+            )
+        elif Z is not None:
             given.z = cast(samples(np.asarray(Z).T, "Z")[0], np.float32 if model.single else np.float64)
         return given
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if getattr(self, "graph", None) is not None:  # X are nodes
+            tags.input_tags.two_d_array, tags.input_tags.pairwise = False, False
+        return tags
 
+
+@documented
 class Classifier(Supervised):
     """A classifier over a model of the core."""
 
     _estimator_type = "classifier"
+    _attributes: tuple[str, ...] = ("classes_", "n_features_in_", "nodes_", "report_")
+    _arguments = {**Supervised._arguments, "fit.y": "y classes", "predict.returns": "classes"}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn classes of samples or nodes."""
+        return self._fit_target(X, y, sample_weight)
+
+    def _settings(self, graph: bool = False) -> dict[str, Any]:
+        settings, given = super()._settings(graph), getattr(self, "class_weight", None)
+        if given is None or isinstance(given, dict):
+            return settings
+        if not isinstance(given, str) or given != "balanced":
+            raise ValueError(f"`class_weight` is {given!r} but must be 'balanced', a dict or None")
+        return settings | {"class_weight": "balanced"}
+
+    def _weighted(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+        """Names of classes in a dict may be of any type: they become weights of the samples."""
+        given = getattr(self, "class_weight", None)
+        if not isinstance(given, dict):
+            return weights
+        factors = np.array([float(given.get(label, 1.0)) for label in y.tolist()])
+        if not (np.isfinite(factors) & (factors > 0)).all():
+            raise ValueError(f"`class_weight` is {given} but must have finite weights above 0")
+        return factors if weights is None else factors * weights
 
     def _set_target(self, given: Given, y: np.ndarray) -> None:
         known = _known(y)
@@ -70,9 +160,10 @@ class Classifier(Supervised):
         self.classes_, codes = np.unique(_plain(y[known]), return_inverse=True)
         all_codes = np.full(len(y), -1, dtype=np.int64)
         all_codes[known] = codes
-        given.classes = [_name(c) for c in self.classes_], all_codes
+        given.classes = [name_of(c) for c in self.classes_], all_codes
 
     def _restore(self) -> None:
+        super()._restore()
         self.classes_ = _values_of(self._model.classes())
 
     def _decision(self, X: Any, Z: Any = None) -> np.ndarray:
@@ -83,30 +174,12 @@ class Classifier(Supervised):
         return (decision[:, 1] - decision[:, 0]) / 2 if decision.shape[1] == 2 else decision
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
-        """Classes of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), graph or list of nodes
-            New samples; for a precomputed kernel rows k(new, known). For a model of a graph, nodes that it knows, or a
-            graph whose nodes are placed by their links.
-        Z : array-like of shape (n_known, n_samples), default=None
-            Columns k(known, new) of a precomputed kernel that is not symmetric.
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
+        """Classes of samples."""
         decision = self._decision(X, Z)
         return self.classes_[np.argmax(decision, axis=1)]
 
     def decision_function(self, X: Any, *, Z: Any = None) -> np.ndarray:
         """Decision values of samples.
-
-        Parameters
-        ----------
-        X, Z
-            See `predict`.
 
         Returns
         -------
@@ -116,49 +189,38 @@ class Classifier(Supervised):
         return self._scores(self._decision(X, Z))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples that are predicted correctly.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            True classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts.
-
-        Returns
-        -------
-        score : float
-        """
+        """Share of samples that are predicted correctly."""
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
 
-class Probabilities:
+@documented
+class Probabilities(Supervised):
     """For classifiers whose model has class probabilities."""
 
     def predict_proba(self, X: Any, *, Z: Any = None) -> np.ndarray:
         """Probabilities of the classes.
 
-        Parameters
-        ----------
-        X, Z
-            See `predict`.
-
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        found = self._fitted().probabilities(self._wanted(X, Z))  # type: ignore[attr-defined]
+        found = self._fitted().probabilities(self._wanted(X, Z))
         if found is None:
             raise AttributeError(f"this {type(self).__name__} has no probabilities")
         return found
 
 
+@documented
 class Regressor(Supervised):
     """A regressor over a model of the core."""
 
     _estimator_type = "regressor"
+    _attributes: tuple[str, ...] = ("n_features_in_", "nodes_", "report_")
+    _arguments = {**Supervised._arguments, "fit.y": "y values", "predict.returns": "values"}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn values of samples or nodes."""
+        return self._fit_target(X, y, sample_weight)
 
     def _set_target(self, given: Given, y: np.ndarray) -> None:
         values = np.array([np.nan if v is None else v for v in y], dtype=np.float64) if y.dtype == object else y
@@ -168,45 +230,12 @@ class Regressor(Supervised):
         given.values = values
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
-        """Values of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), graph or list of nodes
-            New samples; for a precomputed kernel rows k(new, known). For a model of a graph, nodes that it knows, or a
-            graph whose nodes are placed by their links.
-        Z : array-like of shape (n_known, n_samples), default=None
-            Columns k(known, new) of a precomputed kernel that is not symmetric.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-        """
+        """Values of samples."""
         return self._fitted().decision(self._wanted(X, Z))[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Coefficient of determination R².
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            True values.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts.
-
-        Returns
-        -------
-        score : float
-        """
-        y = np.asarray(y, dtype=np.float64)
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        rest = np.sum(weights * (y - self.predict(X)) ** 2)
-        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
-        if total == 0:
-            return 1.0 if rest == 0 else 0.0
-        return float(1 - rest / total)
+        """Coefficient of determination R²."""
+        return r_squared(y, self.predict(X), sample_weight)
 
 
 def _nodes_given(X: Any, single: bool) -> Given:
@@ -214,11 +243,10 @@ def _nodes_given(X: Any, single: bool) -> Given:
     if is_graph(X):
         links = DirectedGraph.of(X).core()
         return Given(single=single, links=links, row_ids=links[0])
-    names = np.asarray(X, dtype=object)
-    return Given(single=single, row_ids=[str(name) for name in names.ravel()])
+    return Given(single=single, row_ids=nodes_of(X))
 
 
-def _of_nodes(y: dict[Any, Any], nodes: list[Any]) -> np.ndarray:
+def _targets_of_nodes(y: dict[Any, Any], nodes: list[Any]) -> np.ndarray:
     unknown = [node for node in y if node not in set(nodes)]
     if unknown:
         raise ValueError(f"y has a target of {unknown[0]!r}, which is no node of the graph")
@@ -233,10 +261,6 @@ def _known(y: np.ndarray) -> np.ndarray:
 def _plain(y: np.ndarray) -> np.ndarray:
     """Objects of one kind as an array of that kind."""
     return np.array(y.tolist()) if y.dtype == object and len({type(value) for value in y}) == 1 else y
-
-
-def _name(label: Any) -> str:
-    return str(int(label)) if isinstance(label, (float, np.floating)) and float(label).is_integer() else str(label)
 
 
 def _values_of(names: list[str]) -> np.ndarray:

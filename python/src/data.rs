@@ -103,6 +103,11 @@ impl<T: Scalar + Element> Parts<T> {
         }
     }
 
+    /// The target, where there is one.
+    pub(crate) fn target(self) -> Option<Target> {
+        self.y
+    }
+
     /// The graph of the links, where there are any.
     pub(crate) fn graph(&mut self) -> Result<Option<Graph>> {
         self.links.take().map(|(ids, links)| Graph::new(ids, &links)).transpose()

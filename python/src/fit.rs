@@ -2,17 +2,42 @@
 
 use crate::data::Parts;
 use lopsided::base::settings::Settings;
-use lopsided::estimators::{Fitted, member};
-use lopsided::{Result, Run, Scalar};
+use lopsided::estimators::{Fitted, Learn, member};
+use lopsided::{Dataset, Result, Run, Scalar};
 use numpy::Element;
 
 /// Fits whatever the library lists under this name.
 pub(crate) fn fit<T: Scalar + Element>(
     estimator: &str,
-    mut given: Settings,
+    given: Settings,
     parts: Parts<T>,
     run: &Run,
 ) -> Result<Fitted<T>> {
+    let (learner, data) = built(estimator, given, parts, run)?;
+    learner.fit(data, run)
+}
+
+/// What a fit would do and cost, as JSON with the fields of `lopsided fit --dry-run --json`.
+pub(crate) fn plan<T: Scalar + Element>(
+    estimator: &str,
+    given: Settings,
+    parts: Parts<T>,
+    run: &Run,
+) -> Result<serde_json::Value> {
+    let (learner, data) = built(estimator, given, parts, run)?;
+    let plan = learner.plan(&data, run)?;
+    Ok(serde_json::json!({
+        "n": plan.size.0, "m": plan.size.1, "kernel": plan.kernel.name, "gamma": plan.kernel.params.get("gamma"),
+        "operator": plan.operator.kind.to_string(), "solver": plan.solver.solver, "bytes": plan.bytes,
+        "seconds": plan.seconds, "precision": T::NAME, "memory": lopsided::operator::available_memory(),
+        "why": {"operator": plan.operator.why, "solver": plan.solver.why},
+    }))
+}
+
+/// What learns, and what it learns from.
+type Built<T> = (Box<dyn Learn<T>>, Dataset<T>);
+
+fn built<T: Scalar + Element>(estimator: &str, mut given: Settings, parts: Parts<T>, run: &Run) -> Result<Built<T>> {
     let member = member::<T>(estimator)?;
     // What only embeds compares the rows of a matrix with its columns if something is said about them; the others do so
     // themselves.
@@ -23,5 +48,5 @@ pub(crate) fn fit<T: Scalar + Element>(
     }
     let usual = &member.nodes;
     let data = if embeds { parts.compared(&mut given, usual, run)? } else { parts.dataset(&mut given, usual, run)? };
-    member.build(given, &data)?.fit(data, run)
+    Ok((member.build(given, &data)?, data))
 }

@@ -10,9 +10,13 @@ use lopsided::{BiclusteringModel, Dataset, Error, KernelSvdModel, Mat, Result, R
 use numpy::Element;
 use serde_json::{Value, json};
 
+/// Field of files with the names of the columns.
+pub(crate) const COLUMNS: &str = "feature_names";
+
 /// Numbers of a model.
 pub(crate) enum Array<T> {
     Matrix(Mat<T>),
+    Wide(Mat<f64>),
     Vector(Vec<T>),
     Doubles(Vec<f64>),
     Codes(Vec<u32>),
@@ -49,7 +53,18 @@ pub(crate) fn array<T: Scalar>(fitted: &Fitted<T>, name: &str) -> Result<Array<T
         (Fitted::Clusters(model), "col_clusters") => Ok(Array::Codes(model.col_clusters.clone())),
         (Fitted::Embedding(svd) | Fitted::Clusters(BiclusteringModel { svd, .. }), name) => of_svd(svd, name),
         (Fitted::Components(model), "variances") => Ok(Array::Doubles(model.variances.clone())),
-        _ => Err(Error::param("array", name, "one that the model has")),
+        (fitted, name) => of_archive(&fitted.archive(), name),
+    }
+}
+
+/// An array of the model file.
+fn of_archive<T>(archive: &Archive, name: &str) -> Result<Array<T>> {
+    if !archive.has(name) {
+        return Err(Error::param("array", name, "one that the model has"));
+    }
+    match archive.matrix::<f64>(name) {
+        Ok(matrix) => Ok(Array::Wide(matrix)),
+        Err(_) => archive.vector::<f64>(name).map(Array::Doubles),
     }
 }
 
@@ -95,8 +110,11 @@ fn samples<T: Scalar + Element>(
 }
 
 /// The model file.
-pub(crate) fn archive<T: Scalar>(fitted: &Fitted<T>) -> Archive {
+pub(crate) fn archive<T: Scalar>(fitted: &Fitted<T>, columns: Option<&[String]>) -> Archive {
     let mut archive = fitted.archive();
+    if let Some(columns) = columns {
+        archive.set_field(COLUMNS, columns);
+    }
     if fitted.can().predict {
         // As the command line does for samples without a named target column.
         archive.set_field("target", Value::Null);

@@ -6,10 +6,12 @@ mod error;
 mod fit;
 mod fitted;
 mod learner_spec;
+mod links;
 mod model;
 mod nodes;
 mod online;
 mod run;
+mod stream;
 
 use pyo3::prelude::*;
 
@@ -21,13 +23,19 @@ mod _core {
     #[pymodule_export]
     use super::described;
     #[pymodule_export]
+    use super::links::held_out;
+    #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::model::fit_model;
     #[pymodule_export]
+    use super::model::plan;
+    #[pymodule_export]
     use super::online::Learner;
     #[pymodule_export]
     use super::registry;
+    #[pymodule_export]
+    use super::stream::fit_stream;
 }
 
 /// Everything known about the settings of every estimator, as JSON: name, line, range and default of each.

@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 /// A fitted model.
 #[pyclass(frozen, module = "lopsided._core")]
-pub(crate) struct Model(Inner);
+pub(crate) struct Model(Inner, Option<Vec<String>>);
 
 /// In the precision of its samples.
-enum Inner {
+pub(crate) enum Inner {
     Double(Arc<Fitted<f64>>),
     Single(Arc<Fitted<f32>>),
 }
@@ -49,13 +49,38 @@ pub(crate) fn fit_model(
 ) -> PyResult<Model> {
     let settings = settings_of(settings)?;
     let progress = progress.as_ref();
-    Ok(Model(if given.single {
+    Ok(Model::of(if given.single {
         let parts = Parts::of(given)?;
         Inner::Single(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
     } else {
         let parts = Parts::of(given)?;
         Inner::Double(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
     }))
+}
+
+/// What a fit would do and cost, as JSON.
+#[pyfunction]
+#[pyo3(signature = (estimator, settings, given, seed = 0))]
+pub(crate) fn plan(py: Python<'_>, estimator: String, settings: &str, given: Given<'_>, seed: u64) -> PyResult<String> {
+    let settings = settings_of(settings)?;
+    let found = if given.single {
+        let parts = Parts::<f32>::of(given)?;
+        run(py, seed, None, move |run| fit::plan(&estimator, settings, parts, run))?
+    } else {
+        let parts = Parts::<f64>::of(given)?;
+        run(py, seed, None, move |run| fit::plan(&estimator, settings, parts, run))?
+    };
+    Ok(found.to_string())
+}
+
+impl Model {
+    pub(crate) fn of(inner: Inner) -> Self {
+        Model(inner, None)
+    }
+
+    fn columns(&self) -> Option<&[String]> {
+        self.1.as_deref()
+    }
 }
 
 #[pymethods]
@@ -80,6 +105,21 @@ impl Model {
     /// Names of the classes; none for a model of values.
     fn classes(&self) -> Vec<String> {
         either!(self, model => fitted::classes(model))
+    }
+
+    /// Names of the columns it was fitted with, where they are known.
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.1.clone()
+    }
+
+    /// The same model, of columns with these names.
+    #[pyo3(signature = (names))]
+    fn with_feature_names(&self, names: Option<Vec<String>>) -> Model {
+        let inner = match &self.0 {
+            Inner::Double(model) => Inner::Double(Arc::clone(model)),
+            Inner::Single(model) => Inner::Single(Arc::clone(model)),
+        };
+        Model(inner, names)
     }
 
     /// Names of the nodes of the graph it was fitted with, where it was one.
@@ -128,18 +168,18 @@ impl Model {
 
     /// Writes the model file that the command line reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        either!(self, model => py.detach(|| fitted::archive(model).save(&path)).map_err(exception))
+        either!(self, model => py.detach(|| fitted::archive(model, self.columns()).save(&path)).map_err(exception))
     }
 
     /// The settings that would make it again, as JSON.
     fn recipe(&self, py: Python<'_>) -> PyResult<String> {
-        let found = either!(self, model => py.detach(|| recipe::of_archive(&fitted::archive(model))));
+        let found = either!(self, model => py.detach(|| recipe::of_archive(&fitted::archive(model, None))));
         found.map(|settings| serde_json::json!(settings).to_string()).map_err(exception)
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = either!(self, model => py.detach(|| fitted::archive(model).to_bytes()));
+        let bytes = either!(self, model => py.detach(|| fitted::archive(model, self.columns()).to_bytes()));
         bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(exception)
     }
 
@@ -158,11 +198,12 @@ impl Model {
 }
 
 fn from_archive(archive: &Archive) -> Result<Model> {
-    match archive.field::<String>("precision")?.as_str() {
-        "f64" => Ok(Model(Inner::Double(Arc::new(Fitted::from_archive(archive)?)))),
-        "f32" => Ok(Model(Inner::Single(Arc::new(Fitted::from_archive(archive)?)))),
-        other => Err(archive.error(format!("has the unknown precision `{other}`"))),
-    }
+    let inner = match archive.field::<String>("precision")?.as_str() {
+        "f64" => Inner::Double(Arc::new(Fitted::from_archive(archive)?)),
+        "f32" => Inner::Single(Arc::new(Fitted::from_archive(archive)?)),
+        other => return Err(archive.error(format!("has the unknown precision `{other}`"))),
+    };
+    Ok(Model(inner, archive.field::<Option<Vec<String>>>(fitted::COLUMNS)?))
 }
 
 /// Something that a model says about samples.
@@ -180,6 +221,7 @@ fn predicted<T: Scalar + Element, R: Send + 'static>(
 fn array<'py, T: Scalar + Element>(py: Python<'py>, model: &Fitted<T>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     Ok(match fitted::array(model, name).map_err(exception)? {
         Array::Matrix(m) => matrix(py, m.as_ref())?,
+        Array::Wide(m) => matrix(py, m.as_ref())?,
         Array::Vector(v) => vector(py, &v),
         Array::Doubles(v) => vector(py, &v),
         Array::Codes(v) => vector(py, &v),

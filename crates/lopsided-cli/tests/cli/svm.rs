@@ -106,14 +106,17 @@ fn weights_come_from_classes_and_files() {
         rows.iter().enumerate().rev().map(|(i, row)| format!("{i},{}\n", heavy(row))).collect::<Vec<_>>().concat();
     scratch.write("plain.txt", plain);
     scratch.write("named.txt", format!("id,weight\n{named}"));
-    let fit = |options: &str| {
-        scratch.ok(&format!("fit svm named.csv --target kind --kernel rbf --penalty 0.1 {options} --model m"));
-        scratch.ok("predict m bare.csv --scores")
-    };
-    let by_class = fit("--class-weight k1=2.5");
-    assert_eq!(by_class, fit("--weights plain.txt"));
-    assert_eq!(by_class, fit("--weights named.txt"));
-    assert_ne!(by_class, fit("--class-weight balanced"));
+    for machine in ["svm", "ls-svm", "ask-ls"] {
+        let fit = |options: &str| {
+            scratch
+                .ok(&format!("fit {machine} named.csv --target kind --kernel rbf --penalty 0.1 {options} --model m"));
+            scratch.ok("predict m bare.csv --scores")
+        };
+        let by_class = fit("--class-weight k1=2.5");
+        assert_eq!(by_class, fit("--weights plain.txt"), "{machine}");
+        assert_eq!(by_class, fit("--weights named.txt"), "{machine}");
+        assert_ne!(by_class, fit("--class-weight balanced"), "{machine}");
+    }
 }
 
 #[test]
@@ -149,7 +152,13 @@ fn weights_and_settings_that_cannot_be_used_are_refused() {
     }
     scratch.write("ones.txt", "1\n".repeat(90));
     refused(&scratch, &format!("fit kernel-svd {table} --weights ones.txt"), &["`weights` is given", "kernel-svd"]);
-    refused(&scratch, &format!("fit ask-ls {table} --weights ones.txt"), &["`weights` is given", "ask-ls"]);
+    scratch.write("zeros.txt", "0\n".repeat(90));
+    refused(
+        &scratch,
+        &format!("fit ask-ls {table} --weights zeros.txt"),
+        &["`weights` is 0 for every sample", "above 0"],
+    );
+    refused(&scratch, &format!("fit ls-svm {table} --weights negative.txt"), &["negative.txt", "`-1`", "at least 0"]);
 }
 
 #[test]

@@ -287,7 +287,7 @@ impl<T: Scalar> Dataset<T> {
         Err(Error::param(
             "weights",
             "given",
-            format!("left out for {estimator}: `svm`, `nu-svm`, `logistic` and `krr` have them"),
+            format!("left out for {estimator}: `ask-ls`, `ls-svm`, `svm`, `nu-svm`, `logistic` and `krr` have them"),
         ))
     }
 

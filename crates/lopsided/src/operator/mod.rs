@@ -49,6 +49,7 @@
 //! | [`Scaled`] | diag(s)·G | n·r |
 //! | [`Centered`] | (I − 11ᵀ/n)·G·(I − 11ᵀ/m) | (n + m)·r |
 //! | [`Submatrix`] | G\[rows, cols\] | none, or a product with all of G where that is cheaper |
+//! | `Weighted` | D·G·D, turned so that a bias keeps equal shares | 4·n·r |
 //! | [`Widened`] | the same in double precision | a copy of the vectors |
 
 mod bilinear;
@@ -68,6 +69,7 @@ mod sparse;
 mod streamed;
 mod submatrix;
 mod symmetric;
+mod weighted;
 mod widened;
 
 pub use bilinear::BiLinear;
@@ -87,6 +89,7 @@ pub use sparse::{RankOne, SparseOperator};
 pub use streamed::StreamedOperator;
 pub use submatrix::Submatrix;
 pub use symmetric::Symmetric;
+pub(crate) use weighted::{Turn, Weighted};
 pub use widened::Widened;
 
 use crate::base::error::Result;

@@ -27,3 +27,4 @@ mod solvers;
 mod svm;
 mod symmetric;
 mod tasks;
+mod weighted;

@@ -39,7 +39,8 @@ pub use model::AskLsModel;
 pub use penalty::Penalty;
 pub(super) use stack::Merger;
 
-use super::scoring::{Answer, Known, deal};
+use super::kernel_machine::{CLASS_WEIGHT, ClassWeight};
+use super::scoring::{Answer, Known, deal, hidden};
 use super::{Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PROBABLE, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -52,7 +53,7 @@ use crate::data::dataset::{Dataset, Target};
 use crate::data::samples::is_everything;
 use crate::estimators::gram::{self, Gram};
 use crate::estimators::kernel_svd::Plan;
-use crate::operator::{Access, KernelMatrix, Operator, Widened};
+use crate::operator::{Access, KernelMatrix, Operator, Turn, Weighted, Widened};
 use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
 use faer::MatRef;
 use rayon::prelude::*;
@@ -68,7 +69,8 @@ const CHOSEN_PENALTY: Setting = Setting::new(
     "auto or a number above 0",
     "auto, by held-out samples",
 );
-const COUPLED: [Setting; 4] = [
+const COUPLED: [Setting; 5] = [
+    CLASS_WEIGHT,
     Setting::new("merge", "how the two functions become one", "stack, average, source or target", "stack"),
     Setting::new("on-singular", "what is done with a singular system", "tikhonov, min-norm or error", "tikhonov"),
     Setting::new("tikhonov", "λ of Tikhonov's method", "a number above 0", "1"),
@@ -203,10 +205,12 @@ pub struct AskLs {
     pub route: Route,
     /// Learns with a symmetrised kernel.
     pub symmetrize: Option<Symmetrize>,
+    /// What the errors of a sample count because of its class, on top of its own weight.
+    pub class_weight: ClassWeight,
 }
 
 setters!(AskLs: with_gram(gram: Gram), with_on_singular(on_singular: OnSingular), with_route(route: Route),
-    with_symmetrize(symmetrize: Symmetrize => Some(symmetrize)));
+    with_symmetrize(symmetrize: Symmetrize => Some(symmetrize)), with_class_weight(class_weight: ClassWeight));
 
 impl Default for AskLs {
     /// The SNE kernel.
@@ -225,6 +229,7 @@ impl AskLs {
             merge: Merge::Stack,
             route: Route::Auto,
             symmetrize: None,
+            class_weight: ClassWeight::Equal,
         }
     }
 
@@ -273,20 +278,24 @@ impl AskLs {
     /// 2. The penalty is settled ([`Penalty`]).
     /// 3. Both functions are learned, ten times for stacking, and the way of merging with them.
     ///
-    /// Sample weights are refused: every sample counts the same in Eq. (6).
+    /// With weights w of the samples ([`Dataset::weights`]) and of their classes the errors of both functions are weighted:
+    /// I/γ of Eq. (6) becomes diag(1/(γ·w_i)) in both blocks, so that a whole-number weight is a sample that often. A weight of 0
+    /// leaves a sample out.
     ///
     /// # Errors
     /// [`Error::Param`] without targets, for one class only, a class with one member or a penalty that is not above 0;
     /// [`Error::Shape`] for a kernel matrix that is not square; [`Error::Singular`], [`Error::Memory`], [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: Dataset<T>, run: &Run) -> Result<AskLsModel<T>> {
-        data.refuse_weights("ask-ls and ls-svm")?;
+        let data = without_weightless(data)?;
         let known = self.check(data.y.as_ref())?;
+        let weights = self.weights(&data, &known)?;
         let (data, train) = training(data, &known.rows, self.gram.kernel.is_precomputed());
         let (spec, kernel) = self.gram.built_kernel(&data, run.seed)?;
         let built = KernelMatrix { reads_entries: true, ..self.gram.matrix(&*kernel, &data, run) }.build()?;
         let k = Widened(&*built.operator);
         check_square(&k)?;
-        let task = Task { k: &k, train: &train, y: known.y.as_ref(), answer: &known.answer };
+        let (y, weights) = (known.y.as_ref(), weights.as_deref());
+        let task = Task { k: &k, train: &train, y, answer: &known.answer, weights };
         let chosen = penalty::choose(self, &task, data.y.as_ref(), run)?;
         let machine = self.clone().with_penalty(chosen.penalty);
         let (functions, merger, report) = machine.learn(&task, data.y.as_ref(), run)?;
@@ -309,7 +318,7 @@ impl AskLs {
     ///    mean of the coefficients gives the mean of the values.
     fn learn(&self, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<(Functions, Merger, SystemReport)> {
         if !self.stacks() {
-            let (functions, report) = self.functions(task.k, task.train, task.y, run)?;
+            let (functions, report) = self.functions(task, &(0..task.train.len()).collect::<Vec<_>>(), run)?;
             return Ok((functions, Merger::plain(self.plain_merge()), report));
         }
         let target = target.map(|t| t.rows(task.train));
@@ -322,7 +331,7 @@ impl AskLs {
             mean.add(&functions, 1.0 / folds.len() as f64);
             reports.push(report);
         }
-        Ok((mean, Merger::stacked(&held, task.y, task.answer), SystemReport::worst(reports)))
+        Ok((mean, Merger::weighted(&held, task.y, task.answer, task.weights), SystemReport::worst(reports)))
     }
 
     /// What is learned without each fold. All systems are solved alike: by Tikhonov's method if one is singular.
@@ -359,7 +368,8 @@ impl AskLs {
         folds: &[Vec<usize>],
         run: &Run,
     ) -> Result<Option<Vec<(Functions, SystemReport)>>> {
-        let by_products = matches!(self.route, Route::Auto | Route::Minres) && self.symmetrize.is_none();
+        let plain = self.symmetrize.is_none() && task.weights.is_none();
+        let by_products = matches!(self.route, Route::Auto | Route::Minres) && plain;
         if !by_products || task.train.len() <= linsys::DENSE || task.k.access() == Access::Products {
             return Ok(None);
         }
@@ -371,28 +381,48 @@ impl AskLs {
 
     /// What is learned from all training samples but those of a fold.
     fn without(&self, task: &Task<'_>, fold: &[usize], run: &Run) -> Result<(Functions, SystemReport)> {
-        let rest = complement(fold, task.train.len());
-        self.functions(task.k, &task.nodes(&rest), rows_of(task.y, &rest).as_ref(), run)
+        self.functions(task, &complement(fold, task.train.len()), run)
     }
 
-    /// Solves the system of the listed samples with the targets `y`. A symmetrised kernel is solved as a symmetric
+    /// Solves the system of the listed training samples. A symmetrised kernel is solved as a symmetric
     /// one; its coefficients are then rewritten as coefficients of K itself, so that predictions need values of the
     /// kernel only.
-    fn functions(
-        &self,
-        k: &dyn Operator<f64>,
-        train: &[usize],
-        y: MatRef<'_, f64>,
-        run: &Run,
-    ) -> Result<(Functions, SystemReport)> {
-        let block = crate::operator::Submatrix::new(k, Some(train), Some(train));
+    fn functions(&self, task: &Task<'_>, rows: &[usize], run: &Run) -> Result<(Functions, SystemReport)> {
+        let (k, train, y) = (task.k, &task.nodes(rows), rows_of(task.y, rows));
+        let (block, turn) = (crate::operator::Submatrix::new(k, Some(train), Some(train)), task.turn(rows));
         let Some(symmetrize) = self.symmetrize else {
-            let solved = self.system().solve(&block, y, run)?;
+            let solved = self.solved(&block, y.as_ref(), turn.as_ref(), run)?;
             return Ok((Functions::padded(&solved, train, k.nrows()), solved.report));
         };
-        let solved = self.system().solve(&Symmetrized::new(&block, symmetrize), y, run)?;
+        let solved = self.solved(&Symmetrized::new(&block, symmetrize), y.as_ref(), turn.as_ref(), run)?;
         let solved = unfolded(solved, &block, symmetrize)?;
         Ok((Functions::padded(&solved, train, k.nrows()), solved.report))
+    }
+
+    /// The solution of the system, weighted where there is a turn.
+    fn solved(
+        &self,
+        k: &dyn Operator<f64>,
+        y: MatRef<'_, f64>,
+        turn: Option<&Turn>,
+        run: &Run,
+    ) -> Result<CoupledSolution> {
+        let Some(turn) = turn else { return self.system().solve(k, y, run) };
+        let found = self.system().solve(&Weighted::new(k, turn)?, turn.targets(y).as_ref(), run)?;
+        Ok(turned_back(found, turn))
+    }
+
+    /// What the errors of the labelled samples count; `None` where all count the same.
+    fn weights<T: Scalar>(&self, data: &Dataset<T>, known: &Known) -> Result<Option<Vec<f64>>> {
+        let own = || data.weights.as_ref().map(|all| known.rows.iter().map(|&i| all[i]).collect::<Vec<f64>>());
+        match &data.y {
+            Some(Target::Classes { codes, .. }) => {
+                let codes: Vec<u32> = known.rows.iter().filter_map(|&i| codes[i]).collect();
+                self.class_weight.applied(data.weights.as_deref(), &known.rows, &codes, known.answer.classes())
+            }
+            _ if self.class_weight == ClassWeight::Equal => Ok(own()),
+            _ => Err(Error::param("class-weight", &self.class_weight, "left out for values, which have no classes")),
+        }
     }
 
     /// What the solver is asked for; the penalty stays at the solver's default while it is still to be chosen.
@@ -460,6 +490,9 @@ impl AskLs {
         if let Some(kind) = self.symmetrize {
             params.insert("symmetrize".into(), kind.to_string().into());
         }
+        if self.class_weight != ClassWeight::Equal {
+            params.insert("class-weight".into(), self.class_weight.to_string().into());
+        }
         params.insert("residual".into(), solved.residual.into());
         if solved.iterations > 0 {
             params.insert("iterations".into(), solved.iterations.into());
@@ -487,6 +520,7 @@ impl AskLs {
             merge: given.word("merge")?.unwrap_or(self.merge),
             route: given.word("route")?.unwrap_or(self.route),
             symmetrize,
+            class_weight: given.word("class-weight")?.unwrap_or_else(|| self.class_weight.clone()),
         })
     }
 }
@@ -501,9 +535,21 @@ struct Task<'a> {
     y: MatRef<'a, f64>,
     /// Classes or values, which decides how scores are merged.
     answer: &'a Answer,
+    /// What their errors count, above 0; all the same without.
+    weights: Option<&'a [f64]>,
 }
 
 impl Task<'_> {
+    /// What makes the plain system of some training samples the weighted one.
+    fn turn(&self, rows: &[usize]) -> Option<Turn> {
+        self.weights_of(rows).map(|weights| Turn::new(&weights))
+    }
+
+    /// Weights of some training samples.
+    fn weights_of(&self, rows: &[usize]) -> Option<Vec<f64>> {
+        self.weights.map(|all| rows.iter().map(|&i| all[i]).collect())
+    }
+
     /// Whether several systems may be solved at once: their factors are small, or there are none.
     fn is_light(&self) -> bool {
         self.train.len() <= LIGHT || (self.train.len() > linsys::DENSE && self.k.access() == Access::Products)
@@ -524,6 +570,27 @@ pub(super) fn training<T: Scalar>(data: Dataset<T>, rows: &[usize], precomputed:
     let data = if is_everything(rows, data.x.count()) { data } else { data.pairs(rows) };
     let count = data.x.count();
     (data, (0..count).collect())
+}
+
+/// The data, in which samples of weight 0 have no target.
+fn without_weightless<T: Scalar>(data: Dataset<T>) -> Result<Dataset<T>> {
+    let known = data.y.as_ref().map(Target::known).unwrap_or_default();
+    let Some(weights) = data.weights_of(&known)? else { return Ok(data) };
+    let none: Vec<usize> =
+        known.into_iter().zip(weights).filter(|(_, weight)| *weight == 0.0).map(|(i, _)| i).collect();
+    let y = data.y.as_ref().map(|y| hidden(y, &none));
+    Ok(Dataset { y, ..data })
+}
+
+/// The coefficients and biases of a weighted system from those of the turned one.
+fn turned_back(found: CoupledSolution, turn: &Turn) -> CoupledSolution {
+    CoupledSolution {
+        a: turn.coefficients(&found.a),
+        b: turn.coefficients(&found.b),
+        bias_source: turn.biases(&found.bias_source),
+        bias_target: turn.biases(&found.bias_target),
+        report: found.report,
+    }
 }
 
 /// Both functions are sums over the same samples, so K must have a row and a column for each of them.
@@ -558,8 +625,10 @@ impl<T: Scalar> Estimator<T> for AskLs {
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         // A penalty that is chosen belongs to the samples it was chosen on, so every fold has its own.
-        let chooses = points.iter().map(|point| self.at(point)).any(|m| m.is_ok_and(|m| m.penalty == Penalty::Auto));
-        if chooses {
+        let alone = |m: AskLs| m.penalty == Penalty::Auto || m.class_weight != ClassWeight::Equal;
+        let alone = points.iter().map(|point| self.at(point)).any(|m| m.is_ok_and(alone));
+        // Weights make a system of each fit's own.
+        if alone || data.weights.is_some() {
             return super::validate_by_fits(self, data, (points, folds), run);
         }
         validate::scores(self, data, (points, folds), run)

@@ -357,7 +357,7 @@ mod tests {
         #[test]
         fn a_part_that_leaves_a_singular_system_is_noticed(n in 12usize..40, at in 0usize..5, seed: u64) {
             let (k, y, train, parts) = problem(n, seed);
-            let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values };
+            let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values, weights: None };
             let rest = complement(&parts[at], n);
             let block = Decomposed::new(&Submatrix::new(&k, Some(&rest), Some(&rest))).unwrap().unwrap();
             let system = CoupledSystem { penalty: block.sigma[1].recip(), ..CoupledSystem::default() };
@@ -368,7 +368,7 @@ mod tests {
         #[test]
         fn one_decomposition_gives_what_is_learned_without_each_part(n in 12usize..40, penalty in 0.05..20.0f64, seed: u64) {
             let (k, y, train, parts) = problem(n, seed);
-            let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values };
+            let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values, weights: None };
             let mut expected = Stacked { held: Scores::zeros(n, 2), mean: Functions::zeros(n, 2) };
             let mut conditions = Vec::new();
             for part in &parts {

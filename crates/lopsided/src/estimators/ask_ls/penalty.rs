@@ -15,14 +15,14 @@
 //! is singular drop out.
 
 use super::stack::{Merger, Scores};
-use super::{AskLs, FOLDS, Functions, Merge, Symmetrized, Task, complement, functions, rows_of};
+use super::{AskLs, FOLDS, Functions, Merge, Symmetrized, Task, complement, functions, rows_of, turned_back};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::base::watch::Progress;
 use crate::data::dataset::Target;
 use crate::estimators::scoring::deal;
-use crate::operator::{Access, Operator, Submatrix};
+use crate::operator::{Access, Operator, Submatrix, Turn, Weighted};
 use crate::solvers::linsys::{self, CoupledSystem, OnSingular, PenaltyPath};
 use rayon::prelude::*;
 use std::fmt;
@@ -114,12 +114,20 @@ impl Chosen {
     }
 }
 
-/// The training samples' K, symmetrised where asked for.
-fn with_matrix<R>(machine: &AskLs, task: &Task<'_>, nodes: &[usize], f: impl FnOnce(&dyn Operator<f64>) -> R) -> R {
-    let block = Submatrix::new(task.k, Some(nodes), Some(nodes));
-    match machine.symmetrize {
-        Some(kind) => f(&Symmetrized::new(&block, kind)),
-        None => f(&block),
+/// K of some training samples, symmetrised and weighted where asked for.
+fn with_matrix<R>(
+    machine: &AskLs,
+    task: &Task<'_>,
+    rows: &[usize],
+    f: impl FnOnce(&dyn Operator<f64>, Option<&Turn>) -> Result<R>,
+) -> Result<R> {
+    let (nodes, turn) = (task.nodes(rows), task.turn(rows));
+    let block = Submatrix::new(task.k, Some(&nodes), Some(&nodes));
+    let symmetrized = machine.symmetrize.map(|kind| Symmetrized::new(&block, kind));
+    let k: &dyn Operator<f64> = symmetrized.as_ref().map_or(&block, |s| s);
+    match &turn {
+        Some(turn) => f(&Weighted::new(k, turn)?, Some(turn)),
+        None => f(k, None),
     }
 }
 
@@ -133,7 +141,8 @@ pub(super) fn choose(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, 
     if let (Penalty::Fixed(penalty), Some(_)) = (machine.penalty, machine.symmetrize) {
         return Ok(Chosen { penalty, sigma: None, why: None });
     }
-    let sigma = with_matrix(machine, task, task.train, |k| linsys::largest_singular_value(k, run))?;
+    let all: Vec<usize> = (0..task.train.len()).collect();
+    let sigma = with_matrix(machine, task, &all, |k, _| linsys::largest_singular_value(k, run))?;
     if let Penalty::Fixed(penalty) = machine.penalty {
         return Ok(Chosen { penalty, sigma: Some(sigma), why: None });
     }
@@ -219,8 +228,8 @@ impl<'a> Search<'a> {
     fn run(&self) -> Result<Vec<(Candidate, f64)>> {
         let progress = Progress { stage: "choice of the penalty", done: 0, total: 0, residual: None };
         self.run.watch.report(progress)?;
-        let nodes = self.task.nodes(&self.rows);
-        let sigma = with_matrix(self.machine, &self.task, &nodes, |k| linsys::largest_singular_value(k, &self.run))?;
+        let sigma =
+            with_matrix(self.machine, &self.task, &self.rows, |k, _| linsys::largest_singular_value(k, &self.run))?;
         let one = |fold: &Vec<usize>| self.held(fold, sigma);
         // Beside a tiny σ₁ the paper's penalty would leave nothing but biases, which differ from part to part.
         let vanishes = |c: &Candidate| matches!(c, Candidate::Plain(penalty) if penalty * sigma < DEFINITE[0]);
@@ -231,15 +240,15 @@ impl<'a> Search<'a> {
         };
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         let rows: Vec<usize> = self.folds.iter().flatten().map(|&at| self.rows[at]).collect();
-        let y = rows_of(self.task.y, &rows);
+        let (y, weights) = (rows_of(self.task.y, &rows), self.task.weights_of(&rows));
         let loss = |at: usize| -> Option<f64> {
             let scores: Vec<&Scores> = parts.iter().map(|part| part[at].as_ref()).collect::<Option<_>>()?;
             let held = Scores::below(&scores);
             let merger = match self.machine.plain_merge() {
-                Merge::Stack => Merger::stacked(&held, y.as_ref(), self.task.answer),
+                Merge::Stack => Merger::weighted(&held, y.as_ref(), self.task.answer, weights.as_deref()),
                 merge => Merger::plain(merge),
             };
-            Some(merger.loss(&held, y.as_ref(), self.task.answer)).filter(|loss| loss.is_finite())
+            Some(merger.loss(&held, y.as_ref(), self.task.answer, weights.as_deref())).filter(|loss| loss.is_finite())
         };
         let kept = self.candidates.iter().enumerate().filter(|(_, c)| !vanishes(c));
         Ok(kept.filter_map(|(at, c)| loss(at).map(|loss| (*c, loss))).collect())
@@ -252,7 +261,8 @@ impl<'a> Search<'a> {
         let (nodes, tested) = (self.task.nodes(&rest), self.task.nodes(&at(fold)));
         let y = rows_of(self.task.y, &rest);
         let block = Submatrix::new(self.task.k, Some(&nodes), Some(&nodes));
-        with_matrix(self.machine, &self.task, &nodes, |k| {
+        with_matrix(self.machine, &self.task, &rest, |k, turn| {
+            let y = turn.map_or_else(|| y.clone(), |turn| turn.targets(y.as_ref()));
             let mut path = PenaltyPath::new(k, y.as_ref(), self.machine.symmetrize.is_some())?;
             let one = |candidate: &Candidate| {
                 // The paper's penalty is meant with what is done where it makes the system singular.
@@ -266,6 +276,10 @@ impl<'a> Search<'a> {
                     Ok(solved) if solved.report.converged() => solved,
                     Ok(_) | Err(Error::Singular { .. }) => return Ok(None),
                     Err(error) => return Err(error),
+                };
+                let solved = match turn {
+                    Some(turn) => turned_back(solved, turn),
+                    None => solved,
                 };
                 let solved = match self.machine.symmetrize {
                     Some(kind) => functions::unfolded(solved, &block, kind)?,

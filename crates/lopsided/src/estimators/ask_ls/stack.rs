@@ -51,14 +51,24 @@ impl Merger {
 
     /// Learns from the scores of held-out samples and their targets: ±1 for each class, or values.
     pub(super) fn stacked(held: &Scores, y: MatRef<'_, f64>, answer: &Answer) -> Self {
+        Merger::weighted(held, y, answer, None)
+    }
+
+    /// The same, where samples count what their weights say.
+    pub(super) fn weighted(held: &Scores, y: MatRef<'_, f64>, answer: &Answer, counts: Option<&[f64]>) -> Self {
+        let counts = counts.map_or_else(|| vec![1.0; y.nrows()], <[f64]>::to_vec);
         let mut weights = Mat::zeros(3, y.ncols());
         for c in 0..y.ncols() {
-            let w = if *answer == Answer::Values { weights_of(held, y, c, linear) } else { standardized(held, y, c) };
+            let w = if *answer == Answer::Values {
+                weights_of(held, (y, &counts), c, linear)
+            } else {
+                standardized(held, (y, &counts), c)
+            };
             (0..3).for_each(|k| weights[(k, c)] = w[k]);
         }
         let mut merger = Merger { merge: Merge::Stack, weights, power: 1.0 };
         if *answer != Answer::Values {
-            merger.power = best_power(&log_sigmoid(&merger.linear(held)), &classes_of(y));
+            merger.power = best_power(&log_sigmoid(&merger.linear(held)), &classes_of(y), &counts);
         }
         merger
     }
@@ -71,16 +81,18 @@ impl Merger {
 
     /// Mean −log(probability of the true class) for stacked classes, else the mean squared error.
     ///
-    /// What the choice of a penalty compares: the smaller, the better.
-    pub(super) fn loss(&self, scores: &Scores, y: MatRef<'_, f64>, answer: &Answer) -> f64 {
+    /// What the choice of a penalty compares: the smaller, the better. Samples count what their weights say.
+    pub(super) fn loss(&self, scores: &Scores, y: MatRef<'_, f64>, answer: &Answer, counts: Option<&[f64]>) -> f64 {
         let decision = self.decision(scores, answer);
-        let count = y.nrows() as f64;
+        let count = |i: usize| counts.map_or(1.0, |counts| counts[i]);
+        let total: f64 = (0..y.nrows()).map(count).sum();
         if self.merge == Merge::Stack && *answer != Answer::Values {
             let truth = classes_of(y);
-            let of = |(i, c): (usize, &usize)| -decision[(i, *c)].max(f64::MIN_POSITIVE).ln();
-            return truth.iter().enumerate().map(of).sum::<f64>() / count;
+            let of = |(i, c): (usize, &usize)| -count(i) * decision[(i, *c)].max(f64::MIN_POSITIVE).ln();
+            return truth.iter().enumerate().map(of).sum::<f64>() / total;
         }
-        (decision - y).squared_norm_l2() / count
+        let missing = decision - y;
+        (0..y.nrows()).map(|i| count(i) * missing.row(i).squared_norm_l2()).sum::<f64>() / total
     }
 
     /// The decision values: probabilities for stacked classes.
@@ -134,10 +146,10 @@ fn sigmoid(score: f64) -> f64 {
 ///
 /// With l = log p and P ∝ p^τ the slope of a sample's loss in τ is Σ_c P_c·l_c − l_true, and its curvature the
 /// variance of l under P, which is never negative.
-fn best_power(logs: &Mat<f64>, truth: &[usize]) -> f64 {
+fn best_power(logs: &Mat<f64>, truth: &[usize], counts: &[f64]) -> f64 {
     let loss = |power: f64| {
         let p = probabilities(logs, power);
-        let of = |(i, c): (usize, &usize)| -p[(i, *c)].max(f64::MIN_POSITIVE).ln();
+        let of = |(i, c): (usize, &usize)| -counts[i] * p[(i, *c)].max(f64::MIN_POSITIVE).ln();
         truth.iter().enumerate().map(of).sum::<f64>() + 0.5 * RIDGE * (power - 1.0).powi(2)
     };
     let mut power = 1.0;
@@ -147,8 +159,8 @@ fn best_power(logs: &Mat<f64>, truth: &[usize]) -> f64 {
         let (mut slope, mut curvature) = (RIDGE * (power - 1.0), RIDGE);
         for (i, &class) in truth.iter().enumerate() {
             let moment = |k: i32| (0..p.ncols()).map(|c| p[(i, c)] * logs[(i, c)].powi(k)).sum::<f64>();
-            slope += moment(1) - logs[(i, class)];
-            curvature += moment(2) - moment(1).powi(2);
+            slope += counts[i] * (moment(1) - logs[(i, class)]);
+            curvature += counts[i] * (moment(2) - moment(1).powi(2));
         }
         let moved = |h: i32| power - 0.5f64.powi(h) * slope / curvature;
         let Some(next) = (0..20).map(moved).find(|next| *next > 0.0 && loss(*next) < now) else { break };
@@ -161,47 +173,56 @@ fn best_power(logs: &Mat<f64>, truth: &[usize]) -> f64 {
     power
 }
 
+/// Targets, and what each sample counts.
+type Counted<'a> = (MatRef<'a, f64>, &'a [f64]);
+
 /// The rows (f_s, f_t, 1) of class c and its targets, for one of the regressions below.
-fn weights_of(held: &Scores, y: MatRef<'_, f64>, c: usize, learn: fn(&Mat<f64>, &[f64]) -> [f64; 3]) -> [f64; 3] {
+fn weights_of(
+    held: &Scores,
+    (y, counts): Counted<'_>,
+    c: usize,
+    learn: fn(&Mat<f64>, &[f64], &[f64]) -> [f64; 3],
+) -> [f64; 3] {
     let x = Mat::from_fn(y.nrows(), 3, |i, k| match k {
         0 => held.source[(i, c)],
         1 => held.target[(i, c)],
         _ => 1.0,
     });
-    learn(&x, &y.col(c).iter().copied().collect::<Vec<f64>>())
+    learn(&x, &y.col(c).iter().copied().collect::<Vec<f64>>(), counts)
 }
 
 /// Logistic regression on scores of mean 0 and deviation 1, as weights of the scores themselves.
 ///
 /// The ridge on the weights would otherwise mean something else for every penalty, as scores grow with γ. A
 /// constant column gets the weight 0.
-fn standardized(held: &Scores, y: MatRef<'_, f64>, c: usize) -> [f64; 3] {
-    let count = y.nrows() as f64;
+fn standardized(held: &Scores, (y, counts): Counted<'_>, c: usize) -> [f64; 3] {
+    let count: f64 = counts.iter().sum();
     let moments = |m: &Mat<f64>| {
-        let mean = m.col(c).iter().sum::<f64>() / count;
-        let deviation = (m.col(c).iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt();
+        let values = || m.col(c).iter().zip(counts);
+        let mean = values().map(|(v, w)| w * v).sum::<f64>() / count;
+        let deviation = (values().map(|(v, w)| w * (v - mean).powi(2)).sum::<f64>() / count).sqrt();
         (mean, if deviation > 0.0 { deviation.recip() } else { 0.0 })
     };
     let (source, target) = (moments(&held.source), moments(&held.target));
     let scaled =
         |m: &Mat<f64>, (mean, factor): (f64, f64)| Mat::from_fn(m.nrows(), 1, |i, _| (m[(i, c)] - mean) * factor);
     let own = Scores { source: scaled(&held.source, source), target: scaled(&held.target, target) };
-    let w = weights_of(&own, y.subcols(c, 1), 0, logistic);
+    let w = weights_of(&own, (y.subcols(c, 1), counts), 0, logistic);
     let (s, t) = (w[0] * source.1, w[1] * target.1);
     [s, t, w[2] - s * source.0 - t * target.0]
 }
 
-/// Minimises Σ log(1 + exp(−y·xᵀw)) + RIDGE/2·|w|² by Newton's method with halved steps.
+/// Minimises Σ count·log(1 + exp(−y·xᵀw)) + RIDGE/2·|w|² by Newton's method with halved steps.
 ///
 /// The gradient is −Σ y·q·x + RIDGE·w and the Hessian Σ q·(1 − q)·x·xᵀ + RIDGE·I with q = 1/(1 + exp(y·xᵀw)). A
 /// step is halved until the loss falls, at most twenty times, and the iteration ends when a step gains nothing
 /// that counts.
-fn logistic(x: &Mat<f64>, y: &[f64]) -> [f64; 3] {
+fn logistic(x: &Mat<f64>, y: &[f64], counts: &[f64]) -> [f64; 3] {
     let dot = |i: usize, w: &[f64; 3]| (0..3).map(|k| x[(i, k)] * w[k]).sum::<f64>();
     let loss = |w: &[f64; 3]| {
         let of = |i: usize| {
             let margin = -y[i] * dot(i, w);
-            margin.max(0.0) + (-margin.abs()).exp().ln_1p()
+            counts[i] * (margin.max(0.0) + (-margin.abs()).exp().ln_1p())
         };
         (0..y.len()).map(of).sum::<f64>() + 0.5 * RIDGE * w.iter().map(|v| v * v).sum::<f64>()
     };
@@ -213,8 +234,8 @@ fn logistic(x: &Mat<f64>, y: &[f64]) -> [f64; 3] {
         for i in 0..y.len() {
             let p = sigmoid(-y[i] * dot(i, &w));
             for k in 0..3 {
-                gradient[(k, 0)] -= y[i] * p * x[(i, k)];
-                (0..3).for_each(|l| hessian[(k, l)] += p * (1.0 - p) * x[(i, k)] * x[(i, l)]);
+                gradient[(k, 0)] -= counts[i] * y[i] * p * x[(i, k)];
+                (0..3).for_each(|l| hessian[(k, l)] += counts[i] * p * (1.0 - p) * x[(i, k)] * x[(i, l)]);
             }
         }
         let Ok(factor) = hessian.llt(Side::Lower) else { break };
@@ -235,10 +256,11 @@ fn logistic(x: &Mat<f64>, y: &[f64]) -> [f64; 3] {
 ///
 /// (XᵀX + ρI)·w = Xᵀy with ρ = RIDGE/10⁴, so small that it matters only where f_s and f_t are multiples of each
 /// other; if even that fails, both functions count one half.
-fn linear(x: &Mat<f64>, y: &[f64]) -> [f64; 3] {
-    let mut gram = x.transpose() * x;
+fn linear(x: &Mat<f64>, y: &[f64], counts: &[f64]) -> [f64; 3] {
+    let counted = Mat::from_fn(x.nrows(), 3, |i, k| counts[i] * x[(i, k)]);
+    let mut gram = counted.transpose() * x;
     (0..3).for_each(|k| gram[(k, k)] += RIDGE * 1e-4);
-    let rhs = x.transpose() * Mat::from_fn(y.len(), 1, |i, _| y[i]);
+    let rhs = counted.transpose() * Mat::from_fn(y.len(), 1, |i, _| y[i]);
     let solved = gram.llt(Side::Lower).map(|factor| factor.solve(&rhs));
     solved.map_or([0.5, 0.5, 0.0], |w| [w[(0, 0)], w[(1, 0)], w[(2, 0)]])
 }
@@ -251,14 +273,15 @@ mod tests {
     fn the_gradient_vanishes_and_separable_scores_stay_finite() {
         let x = Mat::from_fn(40, 3, |i, k| if k == 2 { 1.0 } else { (i * (k + 2)) as f64 % 7.0 - 3.0 });
         let y: Vec<f64> = (0..40).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
-        let w = logistic(&x, &y);
+        let counts = [1.0; 40];
+        let w = logistic(&x, &y, &counts);
         for k in 0..3 {
             let margin = |i: usize| (0..3).map(|l| x[(i, l)] * w[l]).sum::<f64>();
             let slope: f64 = (0..40).map(|i| -y[i] * x[(i, k)] * sigmoid(-y[i] * margin(i))).sum();
             assert!((slope + RIDGE * w[k]).abs() < 1e-6, "{k}: {slope}");
         }
         let separable: Vec<f64> = (0..40).map(|i| x[(i, 0)].signum()).collect();
-        assert!(logistic(&x, &separable).iter().all(|w| w.is_finite() && w.abs() < 1e3));
+        assert!(logistic(&x, &separable, &counts).iter().all(|w| w.is_finite() && w.abs() < 1e3));
     }
 
     /// Scores of any length give the same probabilities, and the power the largest likelihood.
@@ -272,13 +295,13 @@ mod tests {
             let scores = |shift: usize| Mat::from_fn(90, 3, |i, c| length * (0.3 * y[(i, c)] + noise(i + shift, c)));
             let held = Scores { source: scores(0), target: scores(3) };
             let merger = Merger::stacked(&held, y.as_ref(), &classes);
-            (merger.decision(&held, &classes), merger.loss(&held, y.as_ref(), &classes), merger, held)
+            (merger.decision(&held, &classes), merger.loss(&held, y.as_ref(), &classes, None), merger, held)
         };
         let (small, (large, loss, merger, held)) = (of(1e-4).0, of(1e2));
         assert!((&small - &large).norm_max() < 1e-6, "{}", (&small - &large).norm_max());
         for power in [0.9, 1.1] {
             let other = Merger { power: power * merger.power, ..merger.clone() };
-            assert!(other.loss(&held, y.as_ref(), &classes) > loss, "{power}: {}", merger.power);
+            assert!(other.loss(&held, y.as_ref(), &classes, None) > loss, "{power}: {}", merger.power);
         }
     }
 }

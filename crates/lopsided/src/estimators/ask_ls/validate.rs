@@ -37,7 +37,6 @@ const TOGETHER: usize = 32;
 /// only their targets are unknown.
 pub(super) fn scores<T: Scalar>(base: &AskLs, data: &Dataset<T>, cases: Cases<'_>, run: &Run) -> Result<Table> {
     let (points, folds) = cases;
-    data.refuse_weights("ask-ls and ls-svm")?;
     let machines: Vec<AskLs> = points.iter().map(|point| base.at(point)).collect::<Result<_>>()?;
     let target = data.y.as_ref().ok_or_else(no_target)?;
     let mut out = vec![Vec::new(); points.len()];
@@ -98,7 +97,7 @@ impl<T: Scalar> Group<'_, T> {
     fn transductive(&self, k: &dyn Operator<f64>, fold: &[usize]) -> Result<Vec<f64>> {
         let rest = hidden(self.target, fold);
         let known = self.checked(&rest)?;
-        let task = Task { k, train: &known.rows, y: known.y.as_ref(), answer: &known.answer };
+        let task = Task { k, train: &known.rows, y: known.y.as_ref(), answer: &known.answer, weights: None };
         let learned = self.learned(&task, &rest)?;
         self.judged(&learned, &known.answer, fold, |functions| functions.scores_within(k, fold))
     }
@@ -110,7 +109,7 @@ impl<T: Scalar> Group<'_, T> {
         let (data, train) = training(self.data.clone(), &known.rows, false);
         let (new, rest) = (self.data.x.as_ref().select(fold), rest.rows(&known.rows));
         self.with_kernel(&data, |k, values| {
-            let task = Task { k, train: &train, y: known.y.as_ref(), answer: &known.answer };
+            let task = Task { k, train: &train, y: known.y.as_ref(), answer: &known.answer, weights: None };
             let learned = self.learned(&task, &rest)?;
             self.judged(&learned, &known.answer, fold, |functions| {
                 let shape = (fold.len(), functions.source.ncols());

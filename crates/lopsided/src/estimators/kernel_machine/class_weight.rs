@@ -66,7 +66,7 @@ impl fmt::Display for ClassWeight {
 
 impl ClassWeight {
     /// The weights of the samples `train`, of the classes `codes`, times those of their classes; `None` if all are 1.
-    pub(super) fn applied(
+    pub(in crate::estimators) fn applied(
         &self,
         samples: Option<&[f64]>,
         train: &[usize],

@@ -70,7 +70,7 @@ const SYMMETRIZE: Setting = Setting::new(
     "average",
 );
 /// Weights of classes.
-const CLASS_WEIGHT: Setting = Setting::new(
+pub(super) const CLASS_WEIGHT: Setting = Setting::new(
     "class-weight",
     "how much the samples of a class count",
     "balanced, or NAME=WEIGHT,… where classes that are not named count 1",

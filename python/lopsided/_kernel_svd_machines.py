@@ -1,0 +1,78 @@
+"""Classes and values from the features of the kernel SVD."""
+from __future__ import annotations
+
+from typing import Any
+
+from ._base import GRAPH, KERNEL, SOLVER
+from ._docs import documented
+from ._supervised import Classifier, Regressor, Supervised
+
+
+@documented
+class _Machine(Supervised):
+    """Both machines; samples count the same."""
+
+    _core_name = "kernel-svd"
+    _core_settings = (*KERNEL, *(name for name in SOLVER if name != "center"), "penalty", "compat", "compat_width", *GRAPH)
+    _arguments = {**Supervised._arguments, "fit.y": "y classes"}
+
+    def __init__(
+        self, rank=None, *, penalty=None, kernel="sne", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
+        kernel_params=None, compat=None, compat_width=None, scaling=None, solver=None, tol=None, sampler=None,
+        rows_sample=None, cols_sample=None, graph=None, links="in", self_loops=None, normalize=None, max_degree=None,
+        random_state=None, verbose=0,
+    ):
+        self._take(locals())
+
+    def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]
+        """Find the features and learn from them."""
+        return self._fit_target(X, y)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for kind in (tags.classifier_tags, tags.regressor_tags):
+            if kind is not None:
+                kind.poor_score = True  # a table of two columns has two features
+        return tags
+
+
+@documented
+class KernelSVDClassifier(_Machine, Classifier):  # type: ignore[misc]
+    """Classes from the features of the kernel SVD: a linear least squares machine on both sides.
+
+    The rows of a table are compared with its columns, of which there are as many features at most; the nodes of a graph as
+    sources with themselves as targets.
+
+    See Also
+    --------
+    KernelSVD : The features alone.
+    AsKLSClassifier : A machine with an asymmetric kernel, without features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import KernelSVDClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 4))
+    >>> y = np.where(X[:, 0] > 0, "right", "left")
+    >>> KernelSVDClassifier(rank=3).fit(X, y).score(X, y) > 0.8
+    True
+    """
+
+
+@documented
+class KernelSVDRegressor(_Machine, Regressor):  # type: ignore[misc]
+    """Values from the features of the kernel SVD: the machine of `KernelSVDClassifier` for values.
+
+    See Also
+    --------
+    KernelSVDClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import KernelSVDRegressor
+    >>> X = np.random.default_rng(0).standard_normal((80, 4))
+    >>> KernelSVDRegressor(rank=3).fit(X, X[:, 0]).predict(X).shape
+    (80,)
+    """
