@@ -6,6 +6,7 @@ mod bicluster;
 mod embed;
 mod fit;
 mod graph_kernels;
+mod help;
 mod interrupt;
 mod kl;
 mod landmarks;

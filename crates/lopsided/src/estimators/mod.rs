@@ -21,6 +21,7 @@ mod learned_compat;
 pub mod linear;
 pub(crate) mod moments;
 mod new_values;
+pub mod onnx;
 mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
@@ -122,6 +123,14 @@ pub trait Model<T: Scalar>: Send + Sync {
     /// The embedding it predicts from, where there is one. Provided: none.
     fn embedding(&self) -> Option<&KernelSvdModel<T>> {
         None
+    }
+
+    /// The model as a sum of kernels, which other runtimes can compute. Provided: refused.
+    ///
+    /// # Errors
+    /// [`crate::Error::Export`] for a model that is none.
+    fn kernel_sum(&self) -> Result<onnx::KernelSum<T>> {
+        Err(onnx::refused("its predictions are no sum of kernels"))
     }
 
     /// The graph it was learned from, where it was one.

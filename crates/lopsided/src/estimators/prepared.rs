@@ -4,6 +4,7 @@
 //! columns of a dense table are brought to mean 0 and deviation 1 before a kernel of distances sees them. A penalty weighs
 //! errors against the size of a function, and which weight is right only held-out rows can tell: unless given, a few are tried.
 
+use super::onnx::KernelSum;
 use super::scoring::{deal, hidden};
 use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits};
 use crate::base::Run;
@@ -71,8 +72,8 @@ impl FromStr for Scale {
 /// x ↦ (x − offset)·factor, column by column, learned from some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaler {
-    offset: Vec<f64>,
-    factor: Vec<f64>,
+    pub(super) offset: Vec<f64>,
+    pub(super) factor: Vec<f64>,
 }
 
 impl Scaler {
@@ -355,6 +356,10 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
 
     fn has_probabilities(&self) -> bool {
         self.inner.has_probabilities()
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        Ok(KernelSum { scale: self.scaler.clone(), ..self.inner.kernel_sum()? })
     }
 
     fn embedding(&self) -> Option<&KernelSvdModel<T>> {

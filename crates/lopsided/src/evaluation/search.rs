@@ -104,6 +104,33 @@ impl Search {
     }
 }
 
+impl Tuning {
+    /// All points, the best first; equals stay in the order of the grid.
+    pub fn ranked(&self) -> Vec<&Tried> {
+        let mut points: Vec<&Tried> = self.points.iter().collect();
+        let order = |a: &Tried, b: &Tried| a.score.mean.total_cmp(&b.score.mean);
+        points.sort_by(|a, b| if self.measure == "rmse" { order(a, b) } else { order(b, a) });
+        points
+    }
+
+    /// All points as lines of comma-separated values, the best first: the settings, mean and deviation.
+    ///
+    /// # Errors
+    /// [`Error::Io`] that cannot happen, as text is written to memory.
+    pub fn csv(&self) -> Result<String> {
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let failed = |e: std::io::Error| Error::io("the table of points", e);
+        let title = self.best.params.keys().map(String::as_str).chain([self.measure, "deviation"]);
+        out.write_record(title).map_err(|e| failed(e.into()))?;
+        for Tried { params, score } in self.ranked() {
+            let scores = [score.mean.to_string(), score.deviation.to_string()];
+            out.write_record(params.values().chain(&scores)).map_err(|e| failed(e.into()))?;
+        }
+        let bytes = out.into_inner().map_err(|e| failed(e.into_error()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
 impl Tried {
     fn of(point: &Point, scores: Vec<f64>) -> Self {
         Tried {
@@ -128,6 +155,19 @@ mod tests {
         assert_eq!(points.len(), 6);
         assert_eq!(points[1], Point::default().with("rank", 1).with("penalty", 4));
         assert_eq!(Search { folds: 2, grid: Vec::new() }.points(), [Point::default()]);
+    }
+
+    #[test]
+    fn points_are_ranked_by_what_is_measured() {
+        let point = |name: &str, mean: f64| Tried {
+            params: BTreeMap::from([("kernel".to_string(), name.to_string())]),
+            score: Spread { mean, deviation: 0.5 },
+        };
+        let points = vec![point("a", 1.0), point("b,c", 3.0), point("d", 1.0)];
+        let of = |measure| Tuning { folds: 2, measure, best: points[0].clone(), points: points.clone() };
+        assert_eq!(of("micro-f1").csv().unwrap(), "kernel,micro-f1,deviation\n\"b,c\",3,0.5\na,1,0.5\nd,1,0.5\n");
+        let names: Vec<String> = of("rmse").ranked().iter().map(|t| t.params["kernel"].clone()).collect();
+        assert_eq!(names, ["a", "d", "b,c"]);
     }
 
     #[test]

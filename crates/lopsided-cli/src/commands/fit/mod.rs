@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::labelled::{self, Labelled};
 use crate::{estimator, input, output};
 use anyhow::Result;
+use lopsided::base::file::write_atomically;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::estimators::{Estimator, MachineErrors, member, score};
 use lopsided::evaluation::{Search, Tuning};
@@ -43,7 +44,9 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     }
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, false);
     estimator::checked::<T>(&given, &usual, landmarks::of(args))?;
-    args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
+    for path in [&args.model, &args.cv_out].into_iter().flatten().filter(|_| !args.dry_run) {
+        output::check(path)?;
+    }
     context.line.stage("reading");
     let Labelled { data, target, mut notes } = labelled::load::<T>(args, &mut given, &context.run)?;
     let given = landmarks::given(given, args, &data)?;
@@ -57,6 +60,10 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;
+    if let (Some(path), Some(tuning)) = (&args.cv_out, &tuning) {
+        let table = tuning.csv()?;
+        write_atomically(path, |out| out.write_all(table.as_bytes()).map_err(|e| Error::io(path, e)))?;
+    }
     let errors = if args.landmarks.errors { landmarks::errors(args, &*estimator, &data, context)? } else { None };
     finish(args, &*estimator, (tuning, errors), Labelled { data, target, notes }, context)
 }

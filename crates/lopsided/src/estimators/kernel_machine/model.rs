@@ -11,6 +11,7 @@ use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
 use crate::estimators::ask_ls::AskLsModel;
+use crate::estimators::onnx::{Head, KernelSum};
 use crate::estimators::{Answer, FitReport, Model};
 use crate::solvers::linear_machine::softmax;
 use crate::solvers::lowrank::KernelFunctions;
@@ -101,6 +102,10 @@ impl<T: Scalar> Model<T> for LandmarkFunctions<T> {
     fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
         samples.x.check_finite("the new rows")?;
         self.functions.apply(samples.x.as_ref(), run)
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        KernelSum::new(&self.functions, &self.answer)
     }
 
     fn frame(&self) -> Option<&GraphFrame> {
@@ -219,6 +224,14 @@ impl<T: Scalar> Model<T> for KernelMachineModel<T> {
 
     fn has_probabilities(&self) -> bool {
         !matches!(self.output, Output::Machines { sigmoids: None, .. })
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        let head = match &self.output {
+            Output::Softmax => Head::Softmax,
+            Output::Machines { pairs, sigmoids } => Head::Machines { pairs: pairs.clone(), sigmoids: sigmoids.clone() },
+        };
+        Ok(KernelSum { head, ..self.functions.model().kernel_sum()? })
     }
 
     fn frame(&self) -> Option<&GraphFrame> {

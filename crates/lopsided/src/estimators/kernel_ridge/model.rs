@@ -5,6 +5,7 @@ use crate::base::scalar::Scalar;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
+use crate::estimators::onnx::KernelSum;
 use crate::estimators::{Answer, FitReport, Model};
 use crate::solvers::lowrank::KernelFunctions;
 use faer::Mat;
@@ -42,6 +43,10 @@ impl<T: Scalar> Model<T> for KernelRidgeModel<T> {
     fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
         samples.x.check_finite("the new rows")?;
         self.functions.apply(samples.x.as_ref(), run)
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        KernelSum::new(&self.functions, &self.answer)
     }
 
     fn frame(&self) -> Option<&GraphFrame> {
