@@ -4,6 +4,7 @@ mod ask_ls;
 mod bad_input;
 mod bicluster;
 mod embed;
+mod export;
 mod fit;
 mod graph_kernels;
 mod help;
