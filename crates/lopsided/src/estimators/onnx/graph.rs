@@ -106,8 +106,8 @@ fn gaussians<T: Scalar>(graph: &mut Graph<T>, x: &Value, z: MatRef<'_, f64>, gam
     let x = graph.op("Sub", &[x, &center]);
     let dots = times(graph, &x, (moved.transpose() * faer::Scale(2.0 * gamma)).as_ref());
     let (squares, along) = (graph.op("Mul", &[&x, &x]), graph.indices(&[1], &[1]));
-    let (sizes, gamma_) = (graph.op_with("ReduceSum", &[&squares, &along], &[("keepdims", 1)]), graph.number(gamma));
-    let own = graph.op("Mul", &[&sizes, &gamma_]);
+    let (sizes, factor) = (graph.op_with("ReduceSum", &[&squares, &along], &[("keepdims", 1)]), graph.number(gamma));
+    let own = graph.op("Mul", &[&sizes, &factor]);
     let theirs = graph.numbers(&[1, moved.nrows()], moved.row_iter().map(|row| gamma * row.squared_norm_l2()));
     let (part, zero) = (graph.op("Sub", &[&dots, &own]), graph.number(0.0));
     let exponent = graph.op("Sub", &[&part, &theirs]);
