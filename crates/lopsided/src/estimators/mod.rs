@@ -78,6 +78,12 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     /// What [`Estimator::fit`] would do, without doing it.
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan>;
 
+    /// Seconds of [`Estimator::validate`] for so many penalties and one fold, which leaves a share of the samples to learn from, for
+    /// an estimator with this plan. Provided: one fit per penalty, whose cost grows with the square of the samples.
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        penalties as f64 * share * share * plan.seconds
+    }
+
     /// Learns; the samples become part of the model.
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>>;
 

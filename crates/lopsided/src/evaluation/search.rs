@@ -8,7 +8,7 @@ use crate::base::scalar::Scalar;
 use crate::base::settings::Value;
 use crate::data::dataset::{Dataset, Target};
 use crate::estimators::scoring::{deal, no_target};
-use crate::estimators::{Estimator, Point};
+use crate::estimators::{Estimator, Plan, Point};
 use std::collections::BTreeMap;
 
 /// Choice of settings by cross-validation: micro-F1 for classes, root mean squared error for values.
@@ -92,6 +92,23 @@ impl Search {
         let chosen = estimator.with(&points[at])?;
         let measure = if less_is_better { "rmse" } else { "micro-f1" };
         Ok((chosen, Tuning { folds: self.folds, measure, best, points: tried }))
+    }
+
+    /// What [`Search::run`] and the fit after it would do: that of the first point, with the seconds of both. All but the
+    /// penalty is learned anew for each point.
+    ///
+    /// # Errors
+    /// Those of [`Estimator::plan`].
+    pub fn plan<T: Scalar>(&self, estimator: &dyn Estimator<T>, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let first = estimator.with(&self.points().into_iter().next().unwrap_or_default())?;
+        let plan = first.plan(data, run)?;
+        let count = |penalty: bool| -> usize {
+            let values = self.grid.iter().filter(|(name, _)| (name == "penalty") == penalty);
+            values.map(|(_, values)| values.len()).product()
+        };
+        let share = 1.0 - 1.0 / self.folds.max(2) as f64;
+        let search = (count(false) * self.folds) as f64 * first.validate_seconds(&plan, count(true), share);
+        Ok(Plan { seconds: plan.seconds + search, ..plan })
     }
 
     /// Every combination of values; one point that changes nothing for a grid without settings.

@@ -54,9 +54,12 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     let search = args.cv.map(|folds| Search { folds, grid: grid::of(args, &given, &recipe, &data, folds) });
     context.line.stage("planning");
     if args.dry_run {
-        let plan = estimator.plan(&data, &context.run).map_err(with_hint)?;
-        notes.extend(search.map(|s| grid::planned(&s)));
-        DryRun::of::<T>(recipe.svd.rank, &plan, &notes, context).show(context)?;
+        let plan = match &search {
+            Some(search) => search.plan(&*estimator, &data, &context.run),
+            None => estimator.plan(&data, &context.run),
+        };
+        notes.extend(search.as_ref().map(grid::planned));
+        DryRun::of::<T>(recipe.svd.rank, &plan.map_err(with_hint)?, &notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;
