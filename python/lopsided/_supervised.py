@@ -80,6 +80,20 @@ class Supervised(Estimator):
         all_weights[at] = weights
         return given, all_y, all_weights
 
+    def export_onnx(self, path: Any) -> None:
+        """Write the model as an ONNX file, for `onnxruntime` and other runtimes.
+
+        For kernels "rbf", "linear", "poly" and "laplacian" on dense arrays; anything else is refused. The input "X" has the
+        columns of the array that was fitted, double or float as it was. Classifiers give "label" (text) and "scores", with
+        "probabilities" where the model has them, regressors "values".
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; the file appears whole or not at all.
+        """
+        self._fitted().export_onnx(path)
+
     def _graph_given(self, graph: Any) -> Given:
         links = DirectedGraph.of(graph)
         self.nodes_ = links.nodes

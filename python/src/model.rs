@@ -7,6 +7,7 @@ use crate::error::exception;
 use crate::fit;
 use crate::fitted::{self, Array};
 use crate::run::run;
+use lopsided::base::file::write_atomically;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::{Fitted, recipe};
 use lopsided::{Result, Run, Scalar};
@@ -169,6 +170,14 @@ impl Model {
     /// Writes the model file that the command line reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         either!(self, model => py.detach(|| fitted::archive(model, self.columns()).save(&path)).map_err(exception))
+    }
+
+    /// Writes the model as a graph of ONNX operators.
+    fn export_onnx(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let written = |bytes: Vec<u8>| {
+            write_atomically(&path, |out| out.write_all(&bytes).map_err(|error| lopsided::Error::io(&path, error)))
+        };
+        either!(self, model => py.detach(|| written(model.onnx()?.bytes))).map_err(exception)
     }
 
     /// The settings that would make it again, as JSON.

@@ -129,6 +129,14 @@ pub enum Error {
         /// The rate that was given.
         learning_rate: f64,
     },
+    /// A model that a format of other programs has no place for.
+    #[error("the model cannot be exported to {format}: {reason}")]
+    Export {
+        /// The format.
+        format: &'static str,
+        /// Why not.
+        reason: String,
+    },
     /// The work was cancelled through [`crate::Watch::cancel`].
     #[error("interrupted")]
     Interrupted,

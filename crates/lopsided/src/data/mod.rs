@@ -8,6 +8,7 @@
 //! | [`io`] | [`io::read`], [`io::write_matrix`] | files in and out |
 //! | [`row_stream`] | [`row_stream::RowStream`] | matrices larger than memory, read in passes |
 //! | [`archive`] | [`archive::Archive`] | saved models |
+//! | [`onnx`] | [`crate::estimators::onnx::export`] | models for other runtimes |
 //! | [`synth`] | [`synth::CyclicGraph`] | seeded examples with known answers |
 //!
 //! A file becomes samples or a graph, a graph becomes samples by its rule, and samples become a dataset:
@@ -27,6 +28,7 @@ pub mod arrays;
 pub mod dataset;
 pub mod graph;
 pub mod io;
+pub mod onnx;
 pub mod row_stream;
 pub mod samples;
 pub mod synth;

@@ -21,6 +21,7 @@ mod learned_compat;
 pub mod linear;
 pub mod moments;
 mod new_values;
+pub mod onnx;
 mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
@@ -77,6 +78,12 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     /// What [`Estimator::fit`] would do, without doing it.
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan>;
 
+    /// Seconds of [`Estimator::validate`] for so many penalties and one fold, which leaves a share of the samples to learn from, for
+    /// an estimator with this plan. Provided: one fit per penalty, whose cost grows with the square of the samples.
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        penalties as f64 * share * share * plan.seconds
+    }
+
     /// Learns; the samples become part of the model.
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>>;
 
@@ -122,6 +129,14 @@ pub trait Model<T: Scalar>: Send + Sync {
     /// The embedding it predicts from, where there is one. Provided: none.
     fn embedding(&self) -> Option<&KernelSvdModel<T>> {
         None
+    }
+
+    /// The model as a sum of kernels, which other runtimes can compute. Provided: refused.
+    ///
+    /// # Errors
+    /// [`crate::Error::Export`] for a model that is none.
+    fn kernel_sum(&self) -> Result<onnx::KernelSum<T>> {
+        Err(onnx::refused("its predictions are no sum of kernels"))
     }
 
     /// The graph it was learned from, where it was one.

@@ -4,6 +4,7 @@
 //! columns of a dense table are brought to mean 0 and deviation 1 before a kernel of distances sees them. A penalty weighs
 //! errors against the size of a function, and which weight is right only held-out rows can tell: unless given, a few are tried.
 
+use super::onnx::KernelSum;
 use super::scoring::{deal, hidden};
 use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits};
 use crate::base::Run;
@@ -51,8 +52,8 @@ words!(Scale, "scale": Auto = "auto", Standard = "standard", MinMax = "minmax", 
 /// x ↦ (x − offset)·factor, column by column, learned from some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaler {
-    offset: Vec<f64>,
-    factor: Vec<f64>,
+    pub(super) offset: Vec<f64>,
+    pub(super) factor: Vec<f64>,
 }
 
 impl Scaler {
@@ -151,16 +152,25 @@ impl<T: Scalar> Prepared<T> {
         Scaler::of(data.x.as_ref(), &known, self.scale).map(Some)
     }
 
+    /// Parts that are held out to judge the penalties; none where there is no choice, or nothing to judge by.
+    fn held_out(&self, target: &Target) -> usize {
+        let known = target.known().len();
+        match known {
+            _ if self.penalties.len() < 2 || known < ENOUGH || smallest_class(target) < FOLDS => 0,
+            _ if known <= FEW => FOLDS,
+            _ => 1,
+        }
+    }
+
     /// The machine with the best of the penalties, and what is to be said about the choice.
     fn settled(&self, data: &Dataset<T>, run: &Run) -> Result<Settled<T>> {
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
-        let known = target.known().len();
-        let smallest = smallest_class(target);
-        if self.penalties.len() < 2 || known < ENOUGH || smallest < FOLDS {
+        let held = self.held_out(target);
+        if held == 0 {
             return Ok(Settled { machine: self.inner.with(&Settings::default())?, warning: None, chosen: None });
         }
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
-        folds.truncate(if known <= FEW { FOLDS } else { 1 });
+        folds.truncate(held);
         let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
         let silent = Run { watch: run.watch.silent(), ..run.clone() };
         let scores: Vec<f64> = loop {
@@ -254,7 +264,17 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        self.inner.plan(data, run)
+        let parts = data.y.as_ref().map_or(0, |target| self.held_out(target)) as f64;
+        // A machine that is given a penalty does not look for one.
+        let given = self.penalties.first().map(|p| Point::default().with("penalty", *p)).unwrap_or_default();
+        let plan = self.inner.with(&given)?.plan(data, run)?;
+        let share = (FOLDS - 1) as f64 / FOLDS as f64;
+        let search = self.inner.validate_seconds(&plan, self.penalties.len(), share);
+        Ok(Plan { seconds: plan.seconds + parts * search, ..plan })
+    }
+
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        self.inner.validate_seconds(plan, penalties, share)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
@@ -335,6 +355,10 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
 
     fn has_probabilities(&self) -> bool {
         self.inner.has_probabilities()
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        Ok(KernelSum { scale: self.scaler.clone(), ..self.inner.kernel_sum()? })
     }
 
     fn embedding(&self) -> Option<&KernelSvdModel<T>> {

@@ -369,6 +369,11 @@ impl KernelSpec {
         self.nature().precomputed
     }
 
+    /// Whether it is not in the list.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
     /// A kernel without parameters.
     pub fn new(name: &str) -> Self {
         KernelSpec { name: name.into(), params: Settings::default(), own: None }

@@ -80,6 +80,7 @@ pub use dense::DenseOperator;
 pub use katz::Katz;
 pub use kernel::KernelOperator;
 pub use page_rank::PageRank;
+pub(crate) use plan::FLOP;
 pub use plan::{OperatorChoice, OperatorKind, OperatorPlan, available_memory};
 pub use product::ProductOperator;
 pub(crate) use product::multiply;

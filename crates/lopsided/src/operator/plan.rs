@@ -10,7 +10,8 @@
 //! 4. Tiles, where about every entry is needed once.
 //! 5. Stored, where G fits a quarter of the memory; tiles otherwise.
 //!
-//! Seconds are rough and for one core: they are there to tell minutes from days.
+//! Seconds are for one core. What a kernel value costs is measured where a plan is asked for; all other rates are those of
+//! `benchsuite/plans.py`, which compares plans with what they are about.
 
 use super::sparse::estimate_meetings;
 use super::symmetric::is_symmetric;
@@ -89,6 +90,9 @@ pub struct OperatorPlan {
     pub seconds: (f64, f64),
 }
 
+/// Seconds of a floating-point operation in products of matrices.
+pub(crate) const FLOP: f64 = 5.6e-11;
+
 /// What G is for.
 #[derive(Clone, Copy)]
 pub(super) struct Uses {
@@ -109,7 +113,8 @@ pub(super) struct Costs {
     /// Estimated entries of S = X·Zᵀ, where the sparse form applies.
     pub(super) meetings: Option<u64>,
     sparse_bytes: u64,
-    width: f64,
+    /// Seconds of a kernel value.
+    value: f64,
     factored: Option<f64>,
     memory: u64,
 }
@@ -119,10 +124,12 @@ impl Costs {
         kernel: &dyn Kernel<T>,
         x: SamplesRef<'_, T>,
         z: SamplesRef<'_, T>,
-        memory: u64,
+        (memory, value): (u64, Option<f64>),
     ) -> Self {
         let cells = x.count() as f64 * z.count() as f64;
         let width = (x.nnz() + z.nnz()) as f64 / (x.count() + z.count()).max(1) as f64;
+        // Without a measurement a nanosecond for the kernel's function and 0.04 for each coordinate.
+        let value = value.unwrap_or(1e-9 + width * 4e-11);
         let factored = matches!(kernel.separable(), Some(Separable::Dot)).then(|| (x.nnz() + z.nnz()) as f64);
         let meetings = match (x, z, kernel.separable()) {
             (SamplesRef::Sparse(x), SamplesRef::Sparse(z), Some(_)) if factored.is_none() => {
@@ -136,7 +143,7 @@ impl Costs {
         let share = if is_symmetric(kernel, x, z) { 0.5 } else { 1.0 };
         let prepared_bytes = Exponents::bytes(x, z);
         let dense_bytes = (cells * share * T::BYTES as f64) as u64 + prepared_bytes;
-        Costs { cells, dense_bytes, prepared_bytes, share, meetings, sparse_bytes, width, factored, memory }
+        Costs { cells, dense_bytes, prepared_bytes, share, meetings, sparse_bytes, value, factored, memory }
     }
 
     pub(super) fn plan(&self, choice: OperatorChoice, sparse_samples: bool, uses: Uses) -> Result<OperatorPlan> {
@@ -218,9 +225,9 @@ impl Costs {
         OperatorPlan { blocks_only: true, bytes: 1 << 20, seconds, ..self.tiles(why) }
     }
 
-    /// Seconds to evaluate the entries once: a nanosecond for the kernel's function and 0.04 for each coordinate.
+    /// Seconds to evaluate the entries once.
     fn tile_seconds(&self) -> f64 {
-        self.cells * self.share * (1e-9 + self.width * 4e-11)
+        self.cells * self.share * self.value
     }
 
     fn sparse_too_large(&self) -> Error {

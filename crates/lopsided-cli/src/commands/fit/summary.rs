@@ -14,6 +14,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Settings that a person is shown of a search.
+const BEST: usize = 5;
+
 /// A finished fit. The fields are those of `--json`.
 #[derive(Serialize)]
 pub(super) struct Summary {
@@ -27,6 +30,8 @@ pub(super) struct Summary {
     pub(super) train_scored: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     cv: Option<Tuning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv_out: Option<PathBuf>,
     condition: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) errors: Option<MachineErrors>,
@@ -60,6 +65,7 @@ impl Summary {
             train_score: None,
             train_scored: 0,
             cv,
+            cv_out: args.cv_out.clone(),
             condition,
             errors: None,
             chosen,
@@ -84,12 +90,22 @@ impl Summary {
         }
     }
 
-    /// The table of all points of the grid.
+    /// The best points of the grid, and where the others are.
     fn tried(&self) -> String {
         let Some(cv) = &self.cv else { return String::new() };
-        let line = |t: &Tried| (settings(&t.params), format!("{:.4} ± {:.4}", t.score.mean, t.score.deviation));
+        let line = |t: &&Tried| (settings(&t.params), format!("{:.4} ± {:.4}", t.score.mean, t.score.deviation));
         let title = (format!("{} in {} parts", cv.measure, cv.folds), "mean ± deviation".to_string());
-        text::aligned(&std::iter::once(title).chain(cv.points.iter().map(line)).collect::<Vec<_>>()) + "\n"
+        let best = cv.ranked();
+        let mut lines: Vec<_> = std::iter::once(title).chain(best.iter().take(BEST).map(line)).collect();
+        let count = best.len();
+        match &self.cv_out {
+            Some(path) => lines.push((format!("all {count} settings"), path.display().to_string())),
+            None if count > BEST => {
+                lines.push((format!("{} more settings", count - BEST), "by --cv-out FILE.csv or --json".into()));
+            }
+            None => {}
+        }
+        text::aligned(&lines) + "\n"
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

@@ -616,7 +616,24 @@ impl<T: Scalar> Estimator<T> for AskLs {
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let known = self.check(data.y.as_ref())?;
-        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run)
+        let efforts = if self.symmetrize.is_some() { (1300.0, 150.0) } else { (2000.0, 450.0) };
+        let plan =
+            self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run, efforts)?;
+        let count = known.rows.len();
+        Ok(if self.penalty == Penalty::Auto {
+            plan.with_more(penalty::seconds(count, data.frame.is_some()))
+        } else {
+            plan
+        })
+    }
+
+    /// All penalties share what is learned of K.
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        if self.penalty == Penalty::Auto && penalties == 1 {
+            return share.powi(3) * plan.seconds;
+        }
+        let learned = share * plan.size.0 as f64;
+        penalty::path_seconds(learned, self.symmetrize.is_some()) / rayon::current_num_threads() as f64
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {

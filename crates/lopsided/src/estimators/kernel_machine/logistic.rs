@@ -96,7 +96,8 @@ impl KernelLogistic {
     /// What it shares with the SVM; there are no two-class machines in it.
     fn frame(&self) -> Frame<'_> {
         let KernelLogistic { gram, symmetrize, class_weight, approximation, .. } = self;
-        Frame { name: "logistic", gram, symmetrize: *symmetrize, class_weight, approximation, machines: None }
+        let effort = ((800.0, 1000.0), 1e-7);
+        Frame { name: "logistic", gram, symmetrize: *symmetrize, class_weight, approximation, machines: None, effort }
     }
 
     /// Newton's method on coefficients of the samples, or on weights of features; a fit that has not reached the

@@ -109,6 +109,9 @@ struct Frame<'a> {
     approximation: &'a Approximation,
     /// `None` for one machine that needs all of K again and again.
     machines: Option<TwoClass>,
+    /// Products with one vector that the exact machine takes, where G is evaluated and where it is sparse, and seconds for each
+    /// feature of each sample that one with landmarks takes: what `benchsuite/plans.py` finds.
+    effort: ((f64, f64), f64),
 }
 
 /// Two-class machines that look at parts of K.
@@ -190,9 +193,11 @@ impl Frame<'_> {
         let known = self.known(data.y.as_ref())?;
         if self.approach() != Approach::Exact {
             let kernel = self.problem(data, &known.rows, run)?.kernel;
-            return self.settled().plan(kernel, data.x.as_ref(), known.rows.len());
+            let plan = self.settled().plan(kernel, data.x.as_ref(), known.rows.len())?;
+            let features = (plan.size.0 * plan.size.1) as f64;
+            return Ok(plan.with_more(features * self.effort.1));
         }
-        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run)
+        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run, self.effort.0)
     }
 
     /// Everything but the machine itself.

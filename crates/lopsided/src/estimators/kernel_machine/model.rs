@@ -12,6 +12,7 @@ use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
 use crate::estimators::ask_ls::AskLsModel;
 use crate::estimators::landmarked::answered_by_functions;
+use crate::estimators::onnx::{Head, KernelSum};
 use crate::estimators::{Answer, FitReport, Model};
 use crate::solvers::linear_machine::softmax;
 use crate::solvers::lowrank::KernelFunctions;
@@ -96,6 +97,10 @@ impl<T: Scalar> LandmarkFunctions<T> {
 
 impl<T: Scalar> Model<T> for LandmarkFunctions<T> {
     answered_by_functions!();
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        KernelSum::new(&self.functions, &self.answer)
+    }
 
     fn archive(&self) -> Archive {
         let mut archive = Archive::of_model::<T>(&self.name);
@@ -203,6 +208,14 @@ impl<T: Scalar> Model<T> for KernelMachineModel<T> {
 
     fn has_probabilities(&self) -> bool {
         !matches!(self.output, Output::Machines { sigmoids: None, .. })
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        let head = match &self.output {
+            Output::Softmax => Head::Softmax,
+            Output::Machines { pairs, sigmoids } => Head::Machines { pairs: pairs.clone(), sigmoids: sigmoids.clone() },
+        };
+        Ok(KernelSum { head, ..self.functions.model().kernel_sum()? })
     }
 
     fn frame(&self) -> Option<&GraphFrame> {

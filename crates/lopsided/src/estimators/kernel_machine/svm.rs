@@ -164,7 +164,8 @@ impl Svm {
         let name = if matches!(self.kind, SvmKind::C(_)) { "svm" } else { "nu-svm" };
         let Svm { gram, symmetrize, class_weight, approximation, multi_class, .. } = self;
         let machines = Some(TwoClass { way: *multi_class, slack: self.machine().slack() });
-        Frame { name, gram, symmetrize: *symmetrize, class_weight, approximation, machines }
+        let effort = ((200.0, 1500.0), 2.6e-7);
+        Frame { name, gram, symmetrize: *symmetrize, class_weight, approximation, machines, effort }
     }
 
     /// What the exact machine and those with landmarks share.

@@ -7,7 +7,7 @@ use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
 use crate::estimators::gram::Gram;
-use crate::estimators::kernel_svd::Plan;
+use crate::estimators::kernel_svd::{KernelSvd, Plan};
 use crate::estimators::landmarked::{Approach, Approximation, Comparison, GramErrors, Problem, SolutionErrors};
 use crate::solvers::lowrank::{KernelFunctions, inverse_root};
 use crate::solvers::svd::SolveReport;
@@ -150,7 +150,12 @@ impl KernelPca {
     /// What [`KernelPca::fit`] would do, without doing it.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let problem = self.problem(data, run)?;
-        self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())
+        let plan = self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())?;
+        if self.approximation.approach_for(data.x.count()) != Approach::Exact {
+            return Ok(plan);
+        }
+        let triplets = KernelSvd::new(self.gram.clone()).with_rank(self.rank).plan(data, run)?;
+        Ok(Plan { seconds: triplets.seconds, ..plan })
     }
 
     pub(in crate::estimators) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {

@@ -6,6 +6,7 @@ use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
 use crate::estimators::landmarked::answered_by_functions;
+use crate::estimators::onnx::KernelSum;
 use crate::estimators::{Answer, FitReport, Model};
 use crate::solvers::lowrank::KernelFunctions;
 use faer::Mat;
@@ -37,6 +38,10 @@ impl<T: Scalar> KernelRidgeModel<T> {
 
 impl<T: Scalar> Model<T> for KernelRidgeModel<T> {
     answered_by_functions!();
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        KernelSum::new(&self.functions, &self.answer)
+    }
 
     fn archive(&self) -> Archive {
         let mut archive = Archive::of_model::<T>(NAME);

@@ -308,6 +308,15 @@ impl<T: Scalar> Estimator<T> for KernelRidge {
         Ok(Box::new(self.fit(data, run)?))
     }
 
+    /// All penalties share a complete decomposition of the exact machine, or the sums over the features.
+    fn validate_seconds(&self, plan: &Plan, _: usize, share: f64) -> f64 {
+        let learned = share * plan.size.0 as f64;
+        if self.approximation.approach_for(plan.size.0) == Approach::Exact {
+            return 1e-9 * learned.powi(3) / rayon::current_num_threads() as f64;
+        }
+        3.0 * share * plan.seconds
+    }
+
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
         MachineErrors::or_gram(self.errors(data, run), || self.gram_errors(data, run)).map(Some)
     }

@@ -8,7 +8,7 @@ use crate::base::settings::{Setting, Settings, Value};
 use crate::data::samples::SamplesRef;
 use crate::estimators::Plan;
 use crate::kernel::KernelSpec;
-use crate::operator::{OperatorKind, OperatorPlan};
+use crate::operator::{FLOP, OperatorKind, OperatorPlan};
 use crate::solvers::landmarks;
 use crate::solvers::lowrank::{NystromBasis, NystromMethod};
 use crate::solvers::svd::SolverPlan;
@@ -225,9 +225,12 @@ impl Approximation {
             why: format!("approach {approach}"),
             bytes: 8 * held as u64,
             products: 1,
-            flops: 2.0 * size * count * count + 10.0 * count.powi(3),
+            flops: match approach {
+                Approach::Exact => size.powi(3) / 3.0,
+                _ => 2.0 * size * count * count + 10.0 * count.powi(3),
+            },
         };
-        let seconds = (operator.seconds.0 + solver.flops * 1e-10) / rayon::current_num_threads() as f64;
+        let seconds = (operator.seconds.0 + solver.flops * FLOP) / rayon::current_num_threads() as f64;
         let bytes = x.bytes() as u64 + operator.bytes + solver.bytes;
         Ok(Plan { size: (n, m), kernel, operator, solver, bytes, seconds })
     }

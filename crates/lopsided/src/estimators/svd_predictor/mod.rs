@@ -197,6 +197,11 @@ impl<T: Scalar> Estimator<T> for SvdPredictor {
         self.svd.plan(&self.prepared(data.clone(), &known.rows, run)?, run)
     }
 
+    /// Ranks and penalties share a decomposition, and so do the folds of a graph.
+    fn validate_seconds(&self, plan: &Plan, _: usize, share: f64) -> f64 {
+        0.5 * share * plan.seconds
+    }
+
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         Ok(Box::new(self.fit(data, run)?))
     }
