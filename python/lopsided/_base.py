@@ -12,6 +12,7 @@ from ._exceptions import convergence_warning, not_fitted_error
 from ._inputs import Given, cast, feature_names, samples, seed_of
 from ._progress import Callbacks, progress
 from ._sklearn import Output, Parameters, Tags
+from ._tables import is_table, table_given
 
 KERNEL = ("kernel", "gamma", "gamma_factor", "degree", "coef0", "epsilon")
 #: Settings of the matrix of a graph, which means nothing without one.
@@ -93,6 +94,12 @@ class Estimator(Parameters, Tags, Callbacks):
     def _new(self, X: Any) -> Given:
         """New samples in the precision of the model."""
         model = self._fitted()
+        known = model.columns()
+        if known is not None and is_table(X, known):
+            given = table_given(X, known, model.single)
+            for sentence in model.review(given):
+                warnings.warn(sentence, UserWarning, stacklevel=4)
+            return given
         parts, _, _ = self._check_samples(X, reset=False)
         return Given(single=model.single, x=cast(parts, np.float32 if model.single else np.float64))
 

@@ -182,7 +182,8 @@ class Regressor(Supervised):
         -------
         values : ndarray of shape (n_samples,)
         """
-        return self._fitted().decision(self._wanted(X, Z))[:, 0]
+        found = self._fitted().decision(self._wanted(X, Z))
+        return found if found.shape[1] > 1 else found[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Coefficient of determination R².

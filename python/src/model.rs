@@ -8,7 +8,7 @@ use crate::fit;
 use crate::fitted::{self, Array};
 use crate::run::run;
 use lopsided::data::archive::Archive;
-use lopsided::estimators::{Fitted, recipe};
+use lopsided::estimators::{Fitted, Preparation, recipe};
 use lopsided::{Result, Run, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;
@@ -87,6 +87,16 @@ impl Model {
         either!(self, fitted => fitted.frame().map(|frame| frame.ids.clone()))
     }
 
+    /// Names of the columns of the table it was learned from, and whether they hold words; None where it knows no names.
+    fn columns(&self) -> Option<Vec<(String, bool)>> {
+        either!(self, model => fitted::columns(model))
+    }
+
+    /// Sentences about new samples: words that were not learned, gaps that are filled.
+    fn review(&self, py: Python<'_>, given: Given<'_>) -> PyResult<Vec<String>> {
+        either!(self, model => predicted(py, model, given, 0, fitted::review))
+    }
+
     /// One of the model's arrays.
     fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         either!(self, model => array(py, model, name))
@@ -159,10 +169,21 @@ impl Model {
 
 fn from_archive(archive: &Archive) -> Result<Model> {
     match archive.field::<String>("precision")?.as_str() {
-        "f64" => Ok(Model(Inner::Double(Arc::new(Fitted::from_archive(archive)?)))),
-        "f32" => Ok(Model(Inner::Single(Arc::new(Fitted::from_archive(archive)?)))),
+        "f64" => Ok(Model(Inner::Double(Arc::new(fitted_of(archive)?)))),
+        "f32" => Ok(Model(Inner::Single(Arc::new(fitted_of(archive)?)))),
         other => Err(archive.error(format!("has the unknown precision `{other}`"))),
     }
+}
+
+/// The model, unless it needs columns prepared and does not do so itself.
+fn fitted_of<T: Scalar>(archive: &Archive) -> Result<Fitted<T>> {
+    let fitted = Fitted::from_archive(archive)?;
+    if !fitted.can().predict && Preparation::of_archive(archive)?.is_some_and(|preparation| preparation.changes()) {
+        let reason =
+            "prepares the columns of a table before it places rows: `lopsided transform` does so, Python does not";
+        return Err(archive.error(reason));
+    }
+    Ok(fitted)
 }
 
 /// Something that a model says about samples.

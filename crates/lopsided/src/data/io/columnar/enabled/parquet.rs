@@ -28,6 +28,20 @@ pub(in crate::data::io) fn read_parquet_labels(source: Source) -> Result<Vec<(St
     }
 }
 
+/// Number of columns.
+pub(in crate::data::io) fn parquet_width(source: Source) -> Result<usize> {
+    let name = source.name().to_owned();
+    match source.seekable()? {
+        Seekable::File(file) => width(&name, file),
+        Seekable::Memory(bytes) => width(&name, bytes::Bytes::from(bytes)),
+    }
+}
+
+fn width(name: &str, chunks: impl ChunkReader + 'static) -> Result<usize> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(chunks).map_err(|e| broken(name, &e))?;
+    Ok(builder.schema().fields().len())
+}
+
 fn label_chunks(name: &str, chunks: impl ChunkReader + 'static) -> Result<Vec<(String, String)>> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(chunks).map_err(|e| broken(name, &e))?;
     let reader = builder.with_batch_size(ROWS_AT_ONCE).build().map_err(|e| broken(name, &e))?;
