@@ -66,15 +66,16 @@ fn is_time(text: &str) -> bool {
     (2..=3).contains(&groups.len()) && groups.iter().all(number)
 }
 
-/// The error about a column of them.
+/// The error about a column of texts that are dates.
 pub(super) fn refused(place: &str, label: &str, name: &str, example: &str) -> Error {
-    Error::parse(
-        place,
-        format!(
-            "column {label} holds dates or times, such as `{example}`: write numbers instead (days since a day, the month, the \
-             hour), or leave it out with --drop \"{name}\"; --categories \"{name}\" takes each as a word"
-        ),
-    )
+    let advice = advice(name);
+    let words = format!("--categories \"{name}\" takes each as a word");
+    Error::parse(place, format!("column {label} holds dates or times, such as `{example}`: {advice}; {words}"))
+}
+
+/// What to do about dates.
+pub(super) fn advice(name: &str) -> String {
+    format!("write numbers instead (days since a day, the month, the hour), or leave it out with --drop \"{name}\"")
 }
 
 #[cfg(test)]

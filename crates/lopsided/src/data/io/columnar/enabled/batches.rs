@@ -119,7 +119,8 @@ impl<'a> Columns<'a> {
         let refused = |at: usize, kind: &DataType| {
             let label = headings.label(at);
             if kind.is_temporal() {
-                return dates::refused(name, &label, headings.bare(at), &kind.to_string());
+                let advice = dates::advice(headings.bare(at));
+                return Error::parse(name, format!("column {label} holds dates or times ({kind}): {advice}"));
             }
             Error::parse(name, format!("column {label} holds {kind}; columns are of numbers, flags or text"))
         };
