@@ -217,8 +217,9 @@ fn gaps_are_refused_by_column_and_number_unless_they_are_filled() {
         assert!(model.report().warnings.iter().any(|w| w.contains("6 of `heat`") && w.contains(filled)));
         assert_eq!(model.report().params["impute"], word);
     }
-    let numbers =
-        Dataset::<f64> { columns: None, y: data.y.clone(), ..Dataset::new(Samples::Dense(Mat::zeros(60, 2))) };
+    // Columns without names are filled too.
+    let hole = |i: usize, j: usize| if i == 3 { f64::NAN } else { (i * (j + 1) % 7) as f64 };
+    let numbers = Dataset { y: data.y, ..Dataset::new(Samples::Dense(Mat::from_fn(60, 2, hole))) };
     assert!(recipe::estimator("svm", given(), &numbers).unwrap().1.fit(numbers, &Run::default()).is_ok());
 }
 
