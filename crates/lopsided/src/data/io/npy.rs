@@ -62,14 +62,12 @@ pub(super) fn labels(reader: &mut dyn Read, name: &str) -> Result<Vec<String>> {
         let size = header.shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
         return Err(Error::parse(name, format!("is an array of {size}; labels are a vector")));
     }
-    match Letters::parse(&header.descr) {
-        Some(letters) => letters.texts(reader, name, count),
-        None => {
-            let flags = header.descr.ends_with("b1");
-            let text = |v: f64| if flags { (v != 0.0).to_string() } else { v.to_string() };
-            Ok(header.numbers::<f64>(reader, name)?.into_iter().map(text).collect())
-        }
+    if let Some(letters) = Letters::parse(&header.descr) {
+        return letters.texts(reader, name, count);
     }
+    let flags = header.descr.ends_with("b1");
+    let text = |v: f64| if flags { (v != 0.0).to_string() } else { v.to_string() };
+    Ok(header.numbers::<f64>(reader, name)?.into_iter().map(text).collect())
 }
 
 /// How texts of a fixed length are stored: so many letters of 4 bytes (`U`) or 1 (`S`), filled up with zeros.

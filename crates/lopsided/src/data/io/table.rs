@@ -90,7 +90,7 @@ impl<'a> Text<'a> {
                 _ => break,
             }
         }
-        1 + self.bytes[..at].iter().filter(|b| **b == b'\n').count()
+        self.bytes[..at].split(|b| *b == b'\n').count()
     }
 
     /// The place of a record, as messages write it.
