@@ -24,6 +24,7 @@ class Given:
     row_ids: list[str] | None = None
     col_ids: list[str] | None = None
     links: tuple[list[str], np.ndarray, np.ndarray, np.ndarray] | None = None
+    columns: list[tuple[str, list[str | None] | None]] | None = None
 
     def count(self) -> int:
         """Number of samples."""

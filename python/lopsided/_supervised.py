@@ -245,7 +245,8 @@ class Regressor(Supervised):
 
     def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
         """Values of samples."""
-        return self._fitted().decision(self._wanted(X, Z))[:, 0]
+        found = self._fitted().decision(self._wanted(X, Z))
+        return found if found.shape[1] > 1 else found[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Coefficient of determination R²."""

@@ -102,7 +102,7 @@ fn table(wanted: Option<String>) -> Result<(String, Mat<f64>, Vec<u32>)> {
         let classes = match table.target {
             Some((_, Target::Classes { codes, .. })) => codes.iter().map(|c| c.unwrap_or(0)).collect(),
             Some((_, Target::Values(values))) => values.iter().map(|v| v.round().max(0.0) as u32).collect(),
-            None => continue,
+            Some((_, Target::Several { .. })) | None => continue,
         };
         let rows = standardized(table.samples.into_dense());
         return Ok((name, rows, classes));

@@ -32,7 +32,13 @@ pub(crate) struct Learners;
 
 impl Family for Embedding {
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
-        vec![("Graphs", GRAPH_SETTINGS.to_vec()), ("Compatibility", COMPAT_SETTINGS.to_vec()), kernel(), computation()]
+        vec![
+            ("Tables", PREPARED_SETTINGS.to_vec()),
+            ("Graphs", GRAPH_SETTINGS.to_vec()),
+            ("Compatibility", COMPAT_SETTINGS.to_vec()),
+            kernel(),
+            computation(),
+        ]
     }
 }
 

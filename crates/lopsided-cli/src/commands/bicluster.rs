@@ -58,7 +58,7 @@ fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outco
     recipe::biclustering::<T>(given.clone(), (usize::MAX, usize::MAX))?;
     check_outputs(args)?;
     context.line.stage("reading");
-    let Loaded { data, mut notes } = input::matrix::<T>(args)?;
+    let Loaded { data, mut notes, .. } = input::matrix::<T>(args)?;
     let estimator = recipe::biclustering::<T>(given, (data.x.count(), data.x.width()))?;
     context.line.stage("clustering");
     let model = estimator.fit(data.x.clone(), &context.run).map_err(|error| input::with_shape_hint(error, HINT))?;
@@ -100,7 +100,7 @@ fn write<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>, model: &Biclusterin
 fn scores<T: Scalar>(data: &Dataset<T>, model: &BiclusteringModel<T>, notes: &mut Vec<String>) -> Option<(f64, f64)> {
     let codes = match data.y.as_ref()? {
         Target::Classes { codes, .. } => codes,
-        Target::Values(_) => {
+        Target::Values(_) | Target::Several { .. } => {
             notes.push("the labels are real numbers, not classes, and are not compared with".into());
             return None;
         }

@@ -22,6 +22,7 @@ mod reproduce;
 mod stream;
 mod svm;
 mod tables;
+mod words;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -141,9 +141,11 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(x: MatRef<'a, f64>, target: &Target) -> Result<Self> {
+        target.refuse_several()?;
         let (wanted, width): (Vec<Option<f64>>, usize) = match target {
             Target::Classes { names, codes } => (codes.iter().map(|c| c.map(f64::from)).collect(), names.len()),
             Target::Values(values) => (values.iter().map(|v| Some(*v).filter(|v| v.is_finite())).collect(), 1),
+            Target::Several { .. } => (Vec::new(), 0),
         };
         if wanted.len() != x.nrows() {
             return Err(Error::shape("number of targets", x.nrows(), wanted.len()));

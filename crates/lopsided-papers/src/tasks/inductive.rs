@@ -76,7 +76,7 @@ impl InductivePrediction {
     where
         F: Fn(Samples<f64>, &Target, &Run) -> Result<KernelSvdModel<f64>> + Sync,
     {
-        let known = known(target);
+        let known = target.known();
         self.prediction.check(known.len())?;
         if self.max_rows < self.prediction.folds {
             let allowed = format!("at least the number of folds, {}", self.prediction.folds);
@@ -103,7 +103,7 @@ impl InductivePrediction {
         let rows: Vec<usize> = kept.iter().map(|&at| train[at]).chain(test).map(|at| known[at]).collect();
         let learn = kept.len();
         let x = standardized_by(select(x, &rows), &(0..learn).collect::<Vec<_>>());
-        Part { x, target: pick(target, &rows), learn }
+        Part { x, target: target.rows(&rows), learn }
     }
 
     /// Places the rows to test on, chooses the penalty on the others and measures.
@@ -136,24 +136,7 @@ impl Part {
     }
 
     fn target_of(&self, rows: std::ops::Range<usize>) -> Target {
-        pick(&self.target, &rows.collect::<Vec<_>>())
-    }
-}
-
-/// Rows with a known target.
-fn known(target: &Target) -> Vec<usize> {
-    match target {
-        Target::Classes { codes, .. } => (0..codes.len()).filter(|&i| codes[i].is_some()).collect(),
-        Target::Values(values) => (0..values.len()).filter(|&i| values[i].is_finite()).collect(),
-    }
-}
-
-fn pick(target: &Target, rows: &[usize]) -> Target {
-    match target {
-        Target::Classes { names, codes } => {
-            Target::Classes { names: names.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
-        }
-        Target::Values(values) => Target::Values(rows.iter().map(|&i| values[i]).collect()),
+        self.target.rows(&rows.collect::<Vec<_>>())
     }
 }
 

@@ -38,7 +38,7 @@ impl Measure {
         match target {
             Target::Classes { names, .. } if names.len() == 2 => Measure::Auroc,
             Target::Classes { .. } => Measure::MicroF1,
-            Target::Values(_) => Measure::Rmse,
+            Target::Values(_) | Target::Several { .. } => Measure::Rmse,
         }
     }
 
@@ -154,9 +154,11 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn new(all: &Mat<f64>, target: &Target) -> Result<Self> {
         SamplesRef::Dense(all.as_ref()).check_finite("the features")?;
+        target.refuse_several()?;
         let (wanted, classes) = match target {
             Target::Classes { names, codes } => (codes.iter().map(|c| c.map(f64::from)).collect(), names.len()),
             Target::Values(values) => (values.iter().map(|v| Some(*v).filter(|v| v.is_finite())).collect(), 1),
+            Target::Several { .. } => (Vec::new(), 0),
         };
         let wanted: Vec<Option<f64>> = wanted;
         if wanted.len() != all.nrows() {

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | [`samples`] | [`crate::Samples`], [`crate::Csr`] | dense or sparse rows of numbers, one sample per row |
 //! | [`dataset`] | [`crate::Dataset`], [`crate::Target`] | samples of both sides, labels, names: what is fitted |
+//! | [`columns`] | [`columns::Column`] | names of columns, and the words of those that hold text |
 //! | [`graph`] | [`crate::Graph`], [`crate::GraphRule`] | directed graphs and the matrix they become |
 //! | [`io`] | [`io::read`], [`io::write_matrix`] | files in and out |
 //! | [`row_stream`] | [`row_stream::RowStream`] | matrices larger than memory, read in passes |
@@ -25,6 +26,7 @@
 pub mod archive;
 #[cfg(feature = "ndarray")]
 pub mod arrays;
+pub mod columns;
 pub mod dataset;
 pub mod graph;
 pub mod io;

@@ -22,6 +22,7 @@ pub mod linear;
 pub mod moments;
 mod new_values;
 pub mod onnx;
+mod preparation;
 mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
@@ -44,8 +45,9 @@ pub use landmarked::{
     SolutionErrors,
 };
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
-pub use prepared::{PREPARED_SETTINGS, Scale, Scaler};
-pub use scoring::{Answer, score};
+pub use preparation::{Described, Impute, Preparation, Scale};
+pub use prepared::PREPARED_SETTINGS;
+pub use scoring::{Answer, errors_of, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
 
@@ -126,7 +128,12 @@ pub trait Model<T: Scalar>: Send + Sync {
         false
     }
 
-    /// The embedding it predicts from, where there is one. Provided: none.
+    /// How the columns of a table become the samples of [`Model::embedding`], where they go through anything. Provided: none.
+    fn preparation(&self) -> Option<&Preparation> {
+        None
+    }
+
+    /// The embedding of prepared samples it predicts from, where there is one. Provided: none.
     fn embedding(&self) -> Option<&KernelSvdModel<T>> {
         None
     }

@@ -5,7 +5,8 @@
 //! itself, which refuses what it does not know.
 
 use super::compat::{Compat, Compatibility};
-use super::prepared::{PREPARED_SETTINGS, Prepared, Scale};
+use super::preparation::{Impute, Scale};
+use super::prepared::{PREPARED_SETTINGS, Prepared};
 use super::{
     Approximation, Biclustering, Estimator, EstimatorEntry, FitReport, Gram, KernelPca, KernelSvd, KernelSvdModel,
     NystromFeatures, Recipe, estimators,
@@ -16,7 +17,8 @@ use crate::base::registry;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
-use crate::data::dataset::{Dataset, Target};
+use crate::data::columns::refuse_words;
+use crate::data::dataset::Dataset;
 use crate::data::graph::{Graph, GraphRule, Links};
 use crate::data::samples::SamplesRef;
 use crate::kernel::{Gamma, KernelSpec, kernels};
@@ -300,32 +302,47 @@ pub fn estimator<T: Scalar>(
     }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
-    let values = matches!(data.y, Some(Target::Values(_)));
+    let values = data.y.as_ref().is_some_and(|y| !y.is_classes());
+    let (scale, impute) = take_preparation(&mut given, &recipe.svd.gram.kernel, &entry, data)?;
     let prepared = Prepared {
-        scale: take_scale(&mut given, &recipe.svd.gram.kernel, &entry, data)?,
+        scale,
+        impute,
         penalties: entry.penalties[usize::from(values)].to_vec(),
         inner: (entry.build)(recipe.clone()),
     };
     Ok((recipe, prepared.with(&given)?))
 }
 
-/// Takes out how columns are scaled. What compares the rows of a table with its columns changes neither, points of the user's own
+/// Takes out how columns are scaled and what fills them. What compares the rows of a table with its columns changes neither, points of the user's own
 /// stand in the units of the table, and two sample sets have columns of their own each.
-fn take_scale<T: Scalar>(
+fn take_preparation<T: Scalar>(
     given: &mut Settings,
     kernel: &KernelSpec,
     entry: &EstimatorEntry<T>,
     data: &Dataset<T>,
-) -> Result<Scale> {
+) -> Result<(Scale, Impute)> {
     let scale = given.word("scale")?.unwrap_or_default();
-    given.take("scale");
-    let table = data.frame.is_none() && data.z.is_none() && !kernel.is_precomputed() && !entry.can.transform_cols;
+    let impute = given.word("impute")?.unwrap_or_default();
+    given.take_all(&PREPARED_SETTINGS);
+    let rows = data.frame.is_none() && data.z.is_none() && !kernel.is_precomputed();
+    let table = rows && !entry.can.transform_cols;
     let dense = matches!(data.x.as_ref(), SamplesRef::Dense(_));
     let points = given.value("landmark-points").is_some();
+    if !rows || points {
+        let who = if points {
+            "landmarks of your own are rows of numbers"
+        } else {
+            "a graph, --cols and a precomputed kernel need numbers"
+        };
+        refuse_words(data.columns.as_deref(), "the table", who)?;
+    }
+    if impute != Impute::None && !(rows && dense) {
+        return Err(Error::param("impute", impute, "none unless the input is a table without --cols"));
+    }
     match scale {
-        Scale::Auto if table && dense && !points && kernel.nature().distance => Ok(Scale::Standard),
-        Scale::Auto | Scale::None => Ok(Scale::None),
-        scale if table && !points => Ok(scale),
+        Scale::Auto if table && dense && !points && kernel.nature().distance => Ok((Scale::Standard, impute)),
+        Scale::Auto | Scale::None => Ok((Scale::None, impute)),
+        scale if table && !points => Ok((scale, impute)),
         scale => Err(Error::param("scale", scale, "none unless the rows of a table are compared with each other")),
     }
 }
@@ -441,6 +458,9 @@ pub fn of_archive(archive: &Archive) -> Result<Settings> {
         found.insert("rank".into(), model.singular_values().len().into());
         found.insert("scaling".into(), model.scaling.to_string().into());
         found.insert("center".into(), model.is_centered().into());
+    }
+    for (name, value) in archive.field::<Option<Settings>>("prepare")?.unwrap_or_default().iter() {
+        found.insert(name.into(), serde_json::json!(value));
     }
     if let Some(rule) = archive.field::<Option<GraphRule>>("graph")? {
         found.insert("links".into(), serde_json::json!(rule.links));

@@ -6,7 +6,7 @@ use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
 use crate::base::scalar::Scalar;
 use crate::base::settings::Value;
-use crate::data::dataset::{Dataset, Target};
+use crate::data::dataset::Dataset;
 use crate::estimators::scoring::{deal, no_target};
 use crate::estimators::{Estimator, Plan, Point};
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ impl Search {
         let points = self.points();
         let scores = estimator.validate(data, &points, &folds, run)?;
         let tried: Vec<Tried> = points.iter().zip(scores).map(|(point, scores)| Tried::of(point, scores)).collect();
-        let less_is_better = matches!(target, Target::Values(_));
+        let less_is_better = !target.is_classes();
         let gain = |t: &Tried| if less_is_better { -t.score.mean } else { t.score.mean };
         let best = tried.iter().enumerate().reduce(|a, b| if gain(b.1) > gain(a.1) { b } else { a });
         let empty = || Error::param("grid", "empty", "at least one value for every setting");
@@ -160,6 +160,7 @@ impl Tried {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::dataset::Target;
 
     fn search(folds: usize) -> Search {
         let values = |v: &[f64]| v.iter().map(|v| Value::Number(*v)).collect();

@@ -21,6 +21,7 @@ mod online;
 mod open;
 mod operators;
 mod predictor;
+mod preparation;
 mod prepared;
 mod real_data;
 mod solvers;

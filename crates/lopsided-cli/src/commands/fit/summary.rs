@@ -24,6 +24,9 @@ pub(super) struct Summary {
     params: BTreeMap<String, Value>,
     n_train: usize,
     classes: Vec<String>,
+    /// Names of several values that are learned at once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<String>,
     measure: &'static str,
     pub(super) train_score: Option<f64>,
     /// Samples that it is the score of.
@@ -61,7 +64,8 @@ impl Summary {
             params,
             n_train,
             classes: model.answer().classes().to_vec(),
-            measure: if *model.answer() == Answer::Values { "rmse" } else { "micro-f1" },
+            targets: model.answer().targets().to_vec(),
+            measure: if let Answer::Classes(_) = model.answer() { "micro-f1" } else { "rmse" },
             train_score: None,
             train_scored: 0,
             cv,
@@ -111,6 +115,7 @@ impl Summary {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
         let what = match self.classes.len() {
+            0 if !self.targets.is_empty() => format!("values of {}", self.targets.join(", ")),
             0 => "values".to_string(),
             count => format!("{count} classes"),
         };

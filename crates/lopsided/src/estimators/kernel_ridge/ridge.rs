@@ -255,7 +255,7 @@ impl KernelRidge {
 
     /// The rows to learn from and their weights.
     pub(in crate::estimators) fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<(Known, Option<Vec<f64>>)> {
-        let known = Known::of(data.y.as_ref())?;
+        let known = Known::even_several(data.y.as_ref())?;
         self.check_settings(known.rows.len())?;
         let weights = data.weights_of(&known.rows)?;
         Ok((known, weights))

@@ -108,7 +108,7 @@ impl StreamedRidge {
     /// [`Error::Param`] for landmarks, penalty or kernel out of range; [`Error::Shape`] unless there is a target for each row;
     /// those of the reader; [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, rows: &RowStream<T>, target: &Target, run: &Run) -> Result<KernelRidgeModel<T>> {
-        let known = Known::of(Some(target))?;
+        let known = Known::even_several(Some(target))?;
         self.check(rows, target, known.rows.len())?;
         let at = self.at_landmarks(rows, &known.rows, run)?;
         let centred = Centred::of(known.y.as_ref(), None);
@@ -122,10 +122,7 @@ impl StreamedRidge {
     }
 
     fn check<T: Scalar>(&self, rows: &RowStream<T>, target: &Target, known: usize) -> Result<()> {
-        let targets = match target {
-            Target::Classes { codes, .. } => codes.len(),
-            Target::Values(values) => values.len(),
-        };
+        let targets = target.count();
         if targets != rows.nrows() {
             return Err(Error::shape("the number of targets", rows.nrows(), targets));
         }

@@ -23,7 +23,7 @@ pub(super) fn scores<T: Scalar>(base: &KernelRidge, data: &Dataset<T>, cases: Ca
     let (points, folds) = cases;
     let machines: Vec<KernelRidge> = points.iter().map(|point| base.at(point)).collect::<Result<_>>()?;
     machines.iter().try_for_each(|machine| machine.check(data).map(|_| ()))?;
-    let known = Known::of(data.y.as_ref())?;
+    let known = Known::even_several(data.y.as_ref())?;
     let quiet = Run { watch: run.watch.silent(), ..run.clone() };
     let mut out = vec![Vec::new(); points.len()];
     for (done, group) in groups(&machines).iter().enumerate() {

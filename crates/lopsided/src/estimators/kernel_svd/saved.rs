@@ -151,7 +151,17 @@ pub(in crate::estimators) fn take_data<T: Scalar>(archive: &Archive) -> Result<D
         _ => None,
     };
     let [rows, cols] = MAPS.map(|(name, _)| archive.has(name).then(|| archive.matrix(name)).transpose());
-    Ok(Dataset { x, z, y: None, weights: None, row_ids, col_ids, frame, maps: Maps { rows: rows?, cols: cols? } })
+    Ok(Dataset {
+        x,
+        z,
+        y: None,
+        weights: None,
+        row_ids,
+        col_ids,
+        frame,
+        maps: Maps { rows: rows?, cols: cols? },
+        columns: None,
+    })
 }
 
 /// How the column samples are kept in the file.

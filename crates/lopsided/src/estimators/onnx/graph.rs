@@ -4,7 +4,7 @@ use super::sum::Formula;
 use super::{Exported, Head, KernelSum};
 use crate::base::scalar::Scalar;
 use crate::data::onnx::{Graph, OPSET, Value};
-use crate::estimators::{Answer, Scaler};
+use crate::estimators::Answer;
 use crate::solvers::svm::{CERTAIN, Pair, Sigmoid};
 use faer::{Mat, MatRef};
 
@@ -15,7 +15,7 @@ pub(super) fn write<T: Scalar>(sum: &KernelSum<T>, estimator: String) -> Exporte
     let mut graph = Graph::<T>::new();
     let features = sum.anchors.ncols();
     let x = graph.input(INPUT, features);
-    let x = sum.scale.as_ref().map_or_else(|| x.clone(), |scaler| scaled(&mut graph, &x, scaler));
+    let x = sum.scale.as_ref().map_or_else(|| x.clone(), |scale| scaled(&mut graph, &x, scale));
     let functions = function_values(&mut graph, &x, sum);
     let classes = sum.answer.classes();
     let (decision, probabilities) = sum.head.outcome(&mut graph, &functions, sum.answer.width());
@@ -42,16 +42,16 @@ pub(super) fn write<T: Scalar>(sum: &KernelSum<T>, estimator: String) -> Exporte
 
 /// (x − offset)·factor. Single precision has not enough digits for an offset beside which columns hardly vary: what is lost
 /// of it is subtracted after the rest, which is exact.
-fn scaled<T: Scalar>(graph: &mut Graph<T>, x: &Value, scaler: &Scaler) -> Value {
-    let shape = [1, scaler.offset.len()];
-    let whole = graph.numbers(&shape, scaler.offset.iter().copied());
+fn scaled<T: Scalar>(graph: &mut Graph<T>, x: &Value, (offset, factor): &(Vec<f64>, Vec<f64>)) -> Value {
+    let shape = [1, offset.len()];
+    let whole = graph.numbers(&shape, offset.iter().copied());
     let mut x = graph.op("Sub", &[x, &whole]);
-    let lost: Vec<f64> = scaler.offset.iter().map(|v| v - T::of(*v).as_f64()).collect();
+    let lost: Vec<f64> = offset.iter().map(|v| v - T::of(*v).as_f64()).collect();
     if lost.iter().any(|v| *v != 0.0) {
         let lost = graph.numbers(&shape, lost.into_iter());
         x = graph.op("Sub", &[&x, &lost]);
     }
-    let factor = graph.numbers(&shape, scaler.factor.iter().copied());
+    let factor = graph.numbers(&shape, factor.iter().copied());
     graph.op("Mul", &[&x, &factor])
 }
 

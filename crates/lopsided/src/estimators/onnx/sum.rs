@@ -1,7 +1,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::samples::SamplesRef;
-use crate::estimators::{Answer, Scaler};
+use crate::estimators::Answer;
 use crate::kernel::{KernelSpec, Polynomial};
 use crate::solvers::lowrank::{Anchors, KernelFunctions};
 use crate::solvers::svm::{Pair, Sigmoid};
@@ -10,8 +10,8 @@ use faer::Mat;
 /// A model as functions f_c(x) = Σ_j k(x, z_j)·w_jc + b_c, with what is done before and after.
 #[derive(Clone, Debug)]
 pub struct KernelSum<T> {
-    /// The scale of the columns, where they are scaled.
-    pub(in crate::estimators) scale: Option<Scaler>,
+    /// Offset and factor of the columns, x ↦ (x − offset)·factor, where they are scaled.
+    pub(in crate::estimators) scale: Option<(Vec<f64>, Vec<f64>)>,
     pub(in crate::estimators) kernel: Formula,
     pub(in crate::estimators) anchors: Mat<T>,
     /// A row for each anchor, a column for each function.

@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(rows[0], [1.0, 0.5]);
             assert_eq!(rows[1][..1], [2.0]);
             assert!(rows[1][1].is_nan());
-            assert_eq!(table.columns.unwrap(), ["a", "b"]);
+            assert_eq!(table.names().unwrap(), ["a", "b"]);
             let codes = vec![Some(0), Some(1)];
             assert_eq!(table.target.unwrap().1, Target::Classes { names: vec!["x".into(), "y".into()], codes });
         });

@@ -93,6 +93,11 @@ impl Batches {
     }
 }
 
+/// Number of columns.
+pub(in crate::data::io) fn parquet_width(source: Source) -> Result<usize> {
+    Batches::open(source).map(|batches| batches.schema.fields().len())
+}
+
 impl Iterator for Batches {
     type Item = Result<RecordBatch>;
 
