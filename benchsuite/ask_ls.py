@@ -6,15 +6,13 @@
 Both read the same asymmetric kernel matrix from a .npy file, alternately, and their functions are compared first.
 Needs numpy (python3 -m pip install numpy).
 """
-import argparse
 import os
 import platform
 import statistics
 import sys
 import time
-from pathlib import Path
 
-from common import WORK, build, numpy, program, publish, report
+from common import WORK, build, numpy, options, program, publish, report
 
 np = numpy()
 PENALTY = 1.0
@@ -84,28 +82,23 @@ def scores(classes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--classes", type=int, default=7)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, help="also write the table to this file")
-    options = parser.parse_args()
+    chosen = options(__doc__, samples=2000, classes=7, repeats=3)
     build()
-    labels = problem(options.samples, options.classes)
+    labels = problem(chosen.samples, chosen.classes)
     two = "".join(f"{i},{int(label == 0)}\n" for i, label in enumerate(labels))
     (WORK / "kernel-one.csv").write_text("row,label\n" + two)
     theirs, ours, one = [], [], []
-    for _ in range(options.repeats):
-        seconds, source, target = transcription(labels, options.classes)
+    for _ in range(chosen.repeats):
+        seconds, source, target = transcription(labels, chosen.classes)
         theirs.append(seconds)
         one.append(lopsided("kernel-one.csv")[0])
         seconds, found = lopsided("kernel-labels.csv")
         ours.append(seconds)
-    difference = np.abs(scores(options.classes) - (source + target) / 2).max()
+    difference = np.abs(scores(chosen.classes) - (source + target) / 2).max()
     ratio = statistics.median(t / o for t, o in zip(theirs, ours))
     together, apart = path([round(1.3 ** k, 4) for k in range(-15, 15)])
     lines = [
-        f"`benchsuite/ask_ls.py --samples {options.samples} --classes {options.classes}`, {platform.machine()}, "
+        f"`benchsuite/ask_ls.py --samples {chosen.samples} --classes {chosen.classes}`, {platform.machine()}, "
         f"{os.cpu_count()} cores, NumPy {np.__version__}, route {found['params']['route']}\n",
         "| what | value |", "| --- | --- |",
         f"| NumPy, one system per class, median seconds | {statistics.median(theirs):.2f} |",
@@ -117,7 +110,7 @@ def main():
         f"| ratio | {apart / together:.1f} |",
         f"| condition number | {found['condition']:.1e} |",
     ]
-    publish(lines, options.out)
+    publish(lines, chosen.out)
     sys.exit(0 if difference < 1e-6 else 1)
 
 

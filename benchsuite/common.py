@@ -1,4 +1,5 @@
 """What the scripts of this folder share."""
+import argparse
 import csv
 import json
 import os
@@ -20,6 +21,15 @@ def numpy():
     except ImportError:
         sys.exit("numpy is missing: python3 -m pip install numpy")
     return found
+
+
+def options(description, **numbers):
+    """The options of a script: whole numbers with these defaults, and `--out FILE` for the table."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--out", type=Path, help="also write the table to this file")
+    return parser.parse_args()
 
 
 def build():
@@ -81,6 +91,13 @@ def earlier(path, key, kinds):
         for row in csv.DictReader(file):
             found.setdefault(row[key], []).append({**row, **{name: kind(row[name]) for name, kind in kinds.items()}})
     return found
+
+
+def asked():
+    """The options of this run, less the files of this machine."""
+    words = sys.argv[1:]
+    files = {"--program", "--out"}
+    return " ".join(word for at, word in enumerate(words) if word not in files and (at == 0 or words[at - 1] not in files))
 
 
 def publish(lines, out):

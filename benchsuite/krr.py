@@ -7,13 +7,11 @@ Rows of 20 normal numbers and a smooth target with noise, written to .npy files 
 cross-validation on a quarter as many rows as the part has; the test error of all rows with landmarks must be at most 2 % above that of the exact machine, in 3 GB.
 Needs numpy (python3 -m pip install numpy).
 """
-import argparse
 import os
 import platform
 import sys
-from pathlib import Path
 
-from common import WORK, build, numpy, publish, report
+from common import WORK, build, numpy, options, publish, report
 
 np = numpy()
 WIDTH, NOISE, TEST = 20, 0.3, 20_000
@@ -37,14 +35,9 @@ def data(name, rows, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--landmarks", type=int, default=2000)
-    parser.add_argument("--part", type=int, default=8000)
-    parser.add_argument("--out", type=Path, help="also write the table to this file")
-    options = parser.parse_args()
+    chosen = options(__doc__, rows=1_000_000, landmarks=2000, part=8000)
     build()
-    all_rows, part, test = data("all", options.rows, 0), data("part", options.part, 1), data("test", TEST, 2)
+    all_rows, part, test = data("all", chosen.rows, 0), data("part", chosen.part, 1), data("test", TEST, 2)
     values = ["--labels", None, "--task", "values", "--kernel", "rbf"]
 
     def fit(files, model, *more):
@@ -53,21 +46,21 @@ def main():
         error = report("predict", WORK / model, test[0], "--labels", test[1], "--out", WORK / "krr.predictions")["rmse"]
         return found, error
 
-    small = data("small", options.part // 4, 3)
+    small = data("small", chosen.part // 4, 3)
     grid = ["gamma=0.003,0.01,0.03", "penalty=0.1,1,10"]
     tuned = fit(small, "krr-tuned", "--approach", "exact", "--cv", "5", "--grid", *grid)[0]["params"]
     settings = ["--gamma", tuned["gamma"], "--penalty", tuned["penalty"]]
     exact, exact_error = fit(part, "krr-exact", "--approach", "exact", *settings)
-    streamed, error = fit(all_rows, "krr-all", "--stream", "--landmarks", options.landmarks, *settings)
+    streamed, error = fit(all_rows, "krr-all", "--stream", "--landmarks", chosen.landmarks, *settings)
     lines = [
-        f"`benchsuite/krr.py --rows {options.rows} --landmarks {options.landmarks} --part {options.part}`, "
+        f"`benchsuite/krr.py --rows {chosen.rows} --landmarks {chosen.landmarks} --part {chosen.part}`, "
         f"{platform.machine()}, {os.cpu_count()} cores, gamma {tuned['gamma']}, penalty {tuned['penalty']}, noise {NOISE}\n",
         "| machine | rows | seconds | peak MB | test RMSE |", "| --- | --- | --- | --- | --- |",
-        f"| exact | {options.part} | {exact['seconds']:.1f} | {exact['peak_bytes'] / 1e6:.0f} | {exact_error:.4f} |",
-        f"| {options.landmarks} landmarks, streamed | {options.rows} | {streamed['seconds']:.1f} "
+        f"| exact | {chosen.part} | {exact['seconds']:.1f} | {exact['peak_bytes'] / 1e6:.0f} | {exact_error:.4f} |",
+        f"| {chosen.landmarks} landmarks, streamed | {chosen.rows} | {streamed['seconds']:.1f} "
         f"| {streamed['peak_bytes'] / 1e6:.0f} | {error:.4f} |",
     ]
-    publish(lines, options.out)
+    publish(lines, chosen.out)
     sys.exit(0 if error <= 1.02 * exact_error and streamed["peak_bytes"] < 3e9 else 1)
 
 

@@ -14,6 +14,7 @@ from ._inputs import Given, cast, feature_names, is_list, samples, seed_of
 from ._kernels import is_of_objects, kernel_matrix, sequence
 from ._progress import Callbacks, progress
 from ._sklearn import Output, Parameters, Tags
+from ._tables import is_table, table_given
 
 KERNEL = ("kernel", "gamma", "gamma_factor", "degree", "coef0", "epsilon")
 #: Settings of the matrix of a graph, which means nothing without one.
@@ -192,6 +193,12 @@ class Estimator(Parameters, Tags, Callbacks):
         model = self._fitted()
         if hasattr(self, "_samples"):
             return Given(x=kernel_matrix(self.kernel, self._objects(X, reset=False), self._samples))
+        known = model.columns()
+        if known is not None and is_table(X, known):
+            given = table_given(X, known, model.single)
+            for sentence in model.review(given):
+                warn(sentence)
+            return given
         parts, _, _ = self._check_samples(X, reset=False)
         return Given(single=model.single, x=cast(parts, np.float32 if model.single else np.float64))
 

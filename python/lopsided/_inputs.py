@@ -25,6 +25,7 @@ class Given:
     col_ids: list[str] | None = None
     links: tuple[list[str], np.ndarray, np.ndarray, np.ndarray] | None = None
     features: tuple[list[str], Any] | None = None
+    columns: list[tuple[str, list[str | None] | None]] | None = None
 
     def count(self) -> int:
         """Number of samples."""

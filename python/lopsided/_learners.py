@@ -24,7 +24,7 @@ learner : str
 loss : {"squared", "absolute", "logistic", "hinge", "gain"}
     The learner's usual loss, "squared" for gradient descent; "logistic" and "hinge" take labels 1 and -1.
 radius : float
-    Bound of the norm of W; 1.
+    Bound of the norm of W; 1, and none for losses of labels with automatic steps.
 kernel : {"linear", "poly", "rbf", "laplacian"}
     Kernel of the rows of X, whose features are phi.
 gamma : float
@@ -45,9 +45,9 @@ power : float
     p of the learner "p-norm"; 4.
 dimension : int
     Number of features of the kernel, for the learner "meg".
-steps : {"fixed", "decreasing", "tuned"}
-    Sizes of the steps: `step`, `step`/sqrt(t) in trial t, or what the theorem wants. "tuned" with `horizon`, else
-    "decreasing".
+steps : {"auto", "fixed", "decreasing", "tuned"}
+    Sizes of the steps: by the sizes of what was seen, `step`, `step`/sqrt(t) in trial t, or what the theorem wants.
+    "tuned" with `horizon`, "decreasing" with `step`, else "auto".
 step : float
     Size of the steps; 1.
 horizon : int

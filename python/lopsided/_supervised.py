@@ -86,6 +86,20 @@ class Supervised(Estimator):
         all_weights[at] = weights
         return given, all_y, all_weights
 
+    def export_onnx(self, path: Any) -> None:
+        """Write the model as an ONNX file, for `onnxruntime` and other runtimes.
+
+        For kernels "rbf", "linear", "poly" and "laplacian" on dense arrays; anything else is refused. The input "X" has the
+        columns of the array that was fitted, double or float as it was. Classifiers give "label" (text) and "scores", with
+        "probabilities" where the model has them, regressors "values".
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; the file appears whole or not at all.
+        """
+        self._fitted().export_onnx(path)
+
     def _graph_given(self, graph: Any) -> Given:
         links = DirectedGraph.of(graph)
         self.nodes_ = links.nodes
@@ -237,7 +251,8 @@ class Regressor(Supervised):
 
     def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Values of samples."""
-        return self._fitted().decision(self._wanted(X, Z, features))[:, 0]
+        found = self._fitted().decision(self._wanted(X, Z, features))
+        return found if found.shape[1] > 1 else found[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Coefficient of determination R²."""

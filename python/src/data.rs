@@ -3,6 +3,7 @@
 use crate::convert;
 use crate::error::exception;
 use lopsided::base::settings::Settings;
+use lopsided::data::columns::{Column, Words};
 use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::{Compat, Compatibility, Dataset, Graph, Result, Run, Samples, Scalar, Target};
@@ -22,7 +23,11 @@ pub(crate) struct Given<'py> {
     col_ids: Option<Vec<String>>,
     links: Option<Links<'py>>,
     features: Option<(Vec<String>, Bound<'py, PyAny>)>,
+    columns: Option<Vec<TableColumn>>,
 }
+
+/// The name of a column of a table, and its words where it holds text.
+type TableColumn = (String, Option<Vec<Option<String>>>);
 
 /// Node names, sources, targets, weights.
 type Links<'py> = (Vec<String>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
@@ -40,6 +45,7 @@ pub(crate) struct Parts<T> {
     col_ids: Option<Vec<String>>,
     links: Option<NamedLinks>,
     pub(crate) features: Option<NodeFeatures<T>>,
+    columns: Option<Vec<Column>>,
 }
 
 impl<T: Scalar + Element> Parts<T> {
@@ -64,6 +70,7 @@ impl<T: Scalar + Element> Parts<T> {
             row_ids: given.row_ids,
             col_ids: given.col_ids,
             links,
+            columns: given.columns.map(|columns| columns.into_iter().map(column).collect()),
         })
     }
 
@@ -98,6 +105,7 @@ impl<T: Scalar + Element> Parts<T> {
             weights: self.weights,
             row_ids: self.row_ids.or(base.row_ids),
             col_ids: self.col_ids.or(base.col_ids),
+            columns: self.columns,
             ..base
         })
     }
@@ -119,4 +127,8 @@ impl<T: Scalar + Element> Parts<T> {
     pub(crate) fn graph(&mut self) -> Result<Option<Graph>> {
         self.links.take().map(|(ids, links)| Graph::new(ids, &links)).transpose()
     }
+}
+
+fn column((name, words): TableColumn) -> Column {
+    Column { name, words: words.map(Words::of) }
 }

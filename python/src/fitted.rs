@@ -43,6 +43,19 @@ pub(crate) fn report<T: Scalar>(fitted: &Fitted<T>) -> Value {
     }
 }
 
+/// Names of the columns of the table it was learned from, and whether they hold words; none where columns go by their places.
+pub(crate) fn columns<T: Scalar>(fitted: &Fitted<T>) -> Option<Vec<(String, bool)>> {
+    let preparation = fitted.predictor().ok()?.preparation()?;
+    let words = preparation.word_columns();
+    preparation.needed().map(|names| names.into_iter().map(|name| (name.clone(), words.contains(&name))).collect())
+}
+
+/// What a user should know of new samples.
+pub(crate) fn review<T: Scalar + Element>(fitted: &Fitted<T>, parts: Parts<T>, run: &Run) -> Result<Vec<String>> {
+    let samples = samples(fitted, parts, false, run)?;
+    Ok(fitted.predictor()?.preparation().map(|preparation| preparation.review(&samples)).unwrap_or_default())
+}
+
 pub(crate) fn classes<T: Scalar>(fitted: &Fitted<T>) -> Vec<String> {
     fitted.predictor().map(|model| model.answer().classes().to_vec()).unwrap_or_default()
 }
@@ -75,7 +88,12 @@ pub(crate) fn transform<T: Scalar + Element>(
     columns: bool,
     run: &Run,
 ) -> Result<Mat<T>> {
-    let samples = samples(fitted, parts, columns, run)?.x;
+    let samples = samples(fitted, parts, columns, run)?;
+    let preparation = fitted.predictor().ok().and_then(|model| model.preparation()).filter(|_| !columns);
+    let samples = match preparation {
+        Some(preparation) => preparation.apply(&samples)?.into_owned().x,
+        None => samples.x,
+    };
     fitted.transform(if columns { Side::Col } else { Side::Row }, samples.as_ref(), run)
 }
 

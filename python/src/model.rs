@@ -7,8 +7,9 @@ use crate::error::exception;
 use crate::fit;
 use crate::fitted::{self, Array};
 use crate::run::run;
+use lopsided::base::file::write_atomically;
 use lopsided::data::archive::Archive;
-use lopsided::estimators::{Fitted, recipe};
+use lopsided::estimators::{Fitted, Preparation, recipe};
 use lopsided::{Result, Run, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;
@@ -78,7 +79,7 @@ impl Model {
         Model(inner, None)
     }
 
-    fn columns(&self) -> Option<&[String]> {
+    fn names(&self) -> Option<&[String]> {
         self.1.as_deref()
     }
 }
@@ -127,6 +128,16 @@ impl Model {
         either!(self, fitted => fitted.frame().map(|frame| frame.ids.clone()))
     }
 
+    /// Names of the columns of the table it was learned from, and whether they hold words; None where it knows no names.
+    fn columns(&self) -> Option<Vec<(String, bool)>> {
+        either!(self, model => fitted::columns(model))
+    }
+
+    /// Sentences about new samples: words that were not learned, gaps that are filled.
+    fn review(&self, py: Python<'_>, given: Given<'_>) -> PyResult<Vec<String>> {
+        either!(self, model => predicted(py, model, given, 0, fitted::review))
+    }
+
     /// One of the model's arrays.
     fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         either!(self, model => array(py, model, name))
@@ -168,7 +179,15 @@ impl Model {
 
     /// Writes the model file that the command line reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        either!(self, model => py.detach(|| fitted::archive(model, self.columns()).save(&path)).map_err(exception))
+        either!(self, model => py.detach(|| fitted::archive(model, self.names()).save(&path)).map_err(exception))
+    }
+
+    /// Writes the model as a graph of ONNX operators.
+    fn export_onnx(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let written = |bytes: Vec<u8>| {
+            write_atomically(&path, |out| out.write_all(&bytes).map_err(|error| lopsided::Error::io(&path, error)))
+        };
+        either!(self, model => py.detach(|| written(model.onnx()?.bytes))).map_err(exception)
     }
 
     /// The settings that would make it again, as JSON.
@@ -179,7 +198,7 @@ impl Model {
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = either!(self, model => py.detach(|| fitted::archive(model, self.columns()).to_bytes()));
+        let bytes = either!(self, model => py.detach(|| fitted::archive(model, self.names()).to_bytes()));
         bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(exception)
     }
 
@@ -199,11 +218,22 @@ impl Model {
 
 fn from_archive(archive: &Archive) -> Result<Model> {
     let inner = match archive.field::<String>("precision")?.as_str() {
-        "f64" => Inner::Double(Arc::new(Fitted::from_archive(archive)?)),
-        "f32" => Inner::Single(Arc::new(Fitted::from_archive(archive)?)),
+        "f64" => Inner::Double(Arc::new(fitted_of(archive)?)),
+        "f32" => Inner::Single(Arc::new(fitted_of(archive)?)),
         other => return Err(archive.error(format!("has the unknown precision `{other}`"))),
     };
     Ok(Model(inner, archive.field::<Option<Vec<String>>>(fitted::COLUMNS)?))
+}
+
+/// The model, unless it needs columns prepared and does not do so itself.
+fn fitted_of<T: Scalar>(archive: &Archive) -> Result<Fitted<T>> {
+    let fitted = Fitted::from_archive(archive)?;
+    if !fitted.can().predict && Preparation::of_archive(archive)?.is_some_and(|preparation| preparation.changes()) {
+        let reason =
+            "prepares the columns of a table before it places rows: `lopsided transform` does so, Python does not";
+        return Err(archive.error(reason));
+    }
+    Ok(fitted)
 }
 
 /// Something that a model says about samples.

@@ -1,9 +1,9 @@
 //! Nodes of a graph for a model that was fitted with one.
 
-use lopsided::data::graph::GraphFrame;
+use lopsided::data::graph::{GraphFrame, picked};
 use lopsided::data::node_features::NodeFeatures;
 use lopsided::{Csr, Dataset, Error, Graph, Result, Samples, Scalar};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Both sides of nodes by the links of a graph and their features, a side without links empty; of a node that the model knows the name is enough.
 ///
@@ -26,15 +26,4 @@ pub(crate) fn of<T: Scalar>(
     let with = |links: Csr<T>| frame.with_features(&ids, links, known, features).map(Samples::Sparse);
     let sides = (with(picked(&row_ids, &rows, &ids))?, with(picked(&col_ids, &cols, &ids))?);
     Ok(Dataset { row_ids: Some(ids), ..Dataset::two_sided(sides.0, sides.1) })
-}
-
-/// The samples of the wanted nodes, empty where there is none.
-fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Csr<T> {
-    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-    let mut out = Csr::empty(samples.ncols());
-    for id in wanted {
-        let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
-        out.push_row(cols.iter().copied().zip(values.iter().copied()));
-    }
-    out
 }

@@ -51,6 +51,13 @@ fn usual_hint(error: &Error) -> Option<String> {
         Error::Unknown { kind: kind @ ("kernel" | "solver" | "learner"), .. } => {
             Some(format!("`lopsided list {kind}s` explains each of them"))
         }
+        Error::Missing { what, .. } if what == "the new rows" => {
+            Some("the model was fitted without --impute: fill them, or fit it again with --impute median".into())
+        }
+        Error::Missing { .. } => Some(
+            "--impute mean, median or most-frequent fills them by what the column has elsewhere; --drop NAME leaves a column out"
+                .into(),
+        ),
         Error::NotFinite { .. } => Some("fill or remove missing values before embedding".into()),
         _ => None,
     }

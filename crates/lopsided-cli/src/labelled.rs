@@ -6,9 +6,11 @@ use crate::failure::hinted;
 use crate::input::{self, Loaded};
 use anyhow::Result;
 use lopsided::base::settings::Settings;
-use lopsided::data::io::classes_of;
-use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
+use lopsided::data::columns::check_cells;
+use lopsided::data::io::{Input, ReadOptions, TargetColumn, classes_of, is_npy, labels_are_whole, read, read_ids};
+use lopsided::data::io::{read_labels, wrong_count};
 use lopsided::data::node_features::NodeFeatures;
+use lopsided::estimators::Impute;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::{Dataset, Error, Run, Scalar, Side, Target};
 use std::collections::{HashMap, HashSet};
@@ -25,16 +27,25 @@ pub(crate) struct Labelled<T> {
 /// Reads samples and targets.
 pub(crate) fn load<T: Scalar>(args: &FitArgs, given: &mut Settings, run: &Run) -> Result<Labelled<T>> {
     let nodes = args.graph.nodes.as_deref();
-    let labels = args.graph.labels.as_deref().map(|path| input::labels(path, nodes)).transpose()?;
+    let label_file = input::label_file(args.graph.labels.as_deref(), &args.read);
+    let several = label_file.as_deref().map(several).transpose()?.flatten();
+    let pairs = label_file.as_deref().filter(|_| several.is_none());
+    let labels = pairs.map(|path| input::labels(path, nodes)).transpose()?;
     let mut options = input::options(&args.read);
     let features = input::features::<T>(&args.features, nodes)?;
     options.nodes = input::node_ids(nodes, features.as_ref())?;
-    if labels.is_some() && args.read.target.is_none() {
+    if label_file.is_some() && args.read.target.is_none() {
         options.target = TargetColumn::None;
     }
     let mut out = samples(args, given, (&options, features.as_ref()), run)?;
-    if let (Some(labels), Some(path)) = (&labels, &args.graph.labels) {
+    if let (Some(labels), Some(path)) = (&labels, &label_file) {
         out.data.y = Some(classes_of(path, &out.data, labels)?);
+    }
+    if let (Some(values), Some(path)) = (several, &label_file) {
+        if values.count() != out.data.x.count() {
+            return Err(wrong_count(path, values.count(), out.data.x.count()).into());
+        }
+        out.data.y = Some(values);
     }
     let Some(target) = out.data.y.take() else {
         let error = Error::parse(args.input.display().to_string(), "has no classes or values to learn");
@@ -64,7 +75,7 @@ fn samples<T: Scalar>(
     let table = match (read::<T>(&args.input, options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {
-            let Loaded { data, notes } = input::from_graph(&graph, notes, rule, run.seed)?;
+            let Loaded { data, notes, .. } = input::from_graph(&graph, notes, rule, run.seed)?;
             let data = recipe::with_features(data, features, &kernel)?;
             return Ok(Labelled { data, target: None, notes });
         }
@@ -72,20 +83,29 @@ fn samples<T: Scalar>(
         (Input::Table(_), _) if kernel.of_graph() => return Err(input::needs_graph(&kernel)),
         (Input::Table(table), _) => table,
     };
-    let Table { samples, target, columns, mut notes } = table;
-    samples.check_finite(&args.input.display().to_string())?;
-    let (name, y) = target.unzip();
-    let mut data = match &args.cols {
-        None => Dataset { col_ids: columns.filter(|names| names.len() == samples.width()), ..Dataset::new(samples) },
-        Some(path) => {
-            let Input::Table(cols) = read(path, options)? else { return Err(input::not_a_table(path)) };
-            cols.samples.check_finite(&path.display().to_string())?;
-            notes.extend(cols.notes);
-            Dataset::two_sided(samples, cols.samples)
-        }
-    };
-    data.y = y;
+    input::check_categories(&args.read, &table)?;
+    let impute = given.word::<Impute>("impute")?.unwrap_or_default();
+    let place = args.input.display().to_string();
+    check_cells(table.samples.as_ref(), table.columns.as_deref(), impute != Impute::None, &place)?;
+    let mut notes = table.notes.clone();
+    let name = table.target.as_ref().map(|(name, _)| name.clone());
+    let Some(path) = &args.cols else { return Ok(Labelled { data: table.dataset(), target: name, notes }) };
+    let Input::Table(cols) = read(path, options)? else { return Err(input::not_a_table(path)) };
+    input::all_numbers(&args.input, &table)?;
+    input::all_numbers(path, &cols)?;
+    notes.extend(cols.notes);
+    let data = Dataset { y: table.target.map(|(_, y)| y), ..Dataset::two_sided(table.samples, cols.samples) };
     Ok(Labelled { data, target: name, notes })
+}
+
+/// Several values for each row: a NumPy array of more than one column.
+fn several(path: &Path) -> Result<Option<Target>> {
+    if !is_npy(path) || labels_are_whole(path) {
+        return Ok(None);
+    }
+    let Input::Table(table) = read::<f64>(path, &ReadOptions::default())? else { return Ok(None) };
+    let values = table.samples.into_dense();
+    Ok(Some(Target::Several { names: (0..values.ncols()).map(|c| c.to_string()).collect(), values }))
 }
 
 /// Rows of the ids in a file.
@@ -105,7 +125,8 @@ fn weights<T: Scalar>(path: &Path, data: &Dataset<T>) -> Result<Vec<f64>> {
         text.parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0).ok_or_else(refused)
     };
     let n = data.x.count();
-    let Ok(pairs) = read_labels(path) else {
+    let alone = labels_are_whole(path) && !is_npy(path);
+    let Some(pairs) = (!alone).then(|| read_labels(path).ok()).flatten() else {
         let all = read_ids(path)?.iter().map(number).collect::<Result<Vec<_>, _>>()?;
         let count = all.len();
         return if count == n { Ok(all) } else { Err(wrong(format!("has {count} weights for {n} samples")).into()) };
@@ -125,6 +146,10 @@ pub(crate) fn as_asked(target: Target, task: Option<Task>) -> lopsided::Result<T
         (Some(Task::Classes), Target::Values(_)) => {
             Err(Error::param("task", "classes", "values for a target with fractions"))
         }
+        (Some(Task::Classes), Target::Several { .. }) => {
+            Err(Error::param("task", "classes", "values for several targets"))
+        }
+        (_, several @ Target::Several { .. }) => Ok(several),
         (Some(Task::Values), target) => {
             let refused = || Error::param("task", "values", "classes for a target that is not a number");
             target.numbers().map(Target::Values).ok_or_else(refused)

@@ -150,15 +150,17 @@ const HELP: &str = "Examples:
   lopsided reproduce ksvd-1 --data data --quick --json
   lopsided reproduce ksvd-3 --data data --max-rows 200
   lopsided reproduce ksvd-6 --data data --only cora --out figures
-  lopsided reproduce ksvd-7 --generate 1000000,1000000,15
+  lopsided reproduce ksvd-7 --generate 20000,20000,15 --quick
   lopsided reproduce nkm-1 --data data --only dna --trials 30 --out figures
-
-ksvd-1, ksvd-4, ksvd-6 and askls-3 run on every folder of DIR with a list of links (edges.csv) and classes
-(labels.csv), ksvd-3, askls-4 and nkm-1 on those with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
-with a matrix (features.mtx or features.npy) and classes, ksvd-7 on those with an svmlight file
-(.svm, .libsvm, .svmlight), which is read in passes and never held; its default rank is 50. askls-1 makes its images and reads
-no DIR. kmu-regret makes its streams, and with DIR also reads the rows of each table as one.
-All of them may be gzipped. Sets that cannot be used are named and left out.";
+ksvd-1, ksvd-4, ksvd-6 and askls-3 run on every folder of DIR with a list of
+links (edges.csv) and classes (labels.csv), ksvd-3, askls-4 and nkm-1 on those
+with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those
+with a matrix (features.mtx or features.npy) and classes, ksvd-7 on those with
+an svmlight file (.svm, .libsvm, .svmlight), which is read in passes and never
+held; its default rank is 50. askls-1 makes its images and reads no DIR.
+kmu-regret makes its streams, and with DIR also reads the rows of each table as
+one. All of them may be gzipped. Sets that cannot be used are named and left
+out.";
 
 /// `ROWS,COLS,ENTRIES_PER_ROW`.
 fn table_of_size(text: &str) -> Result<TopicTable, String> {

@@ -2,7 +2,8 @@
 
 use super::figures::save;
 use super::methods::place;
-use lopsided::evaluation::{Grid, Spread, Trial, summarize};
+use crate::tasks::{Grid, Trial, summarize};
+use lopsided::evaluation::Spread;
 use lopsided::report::svg::{self, Series};
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -20,13 +20,14 @@ mod nkm1;
 mod paper;
 mod sets;
 mod solvers;
+pub mod tasks;
 
 pub use args::{LearningArgs, PaperTable, ReproduceArgs};
 
+use crate::tasks::NodeClassification;
 use anyhow::Result;
 use lopsided::base::settings::Settings as Given;
 use lopsided::estimators::SolverSpec;
-use lopsided::evaluation::NodeClassification;
 use lopsided::{Error, Run};
 use serde::Serialize;
 use sets::Folder;
@@ -216,6 +217,26 @@ const GRAPHS: &str = "edges.csv and labels.csv";
 /// # Errors
 /// [`Error::Param`] for options that do not fit and folders without a suitable set, [`Error::Interrupted`].
 pub fn reproduce(args: &ReproduceArgs, desk: &Desk<'_>) -> Result<Shown> {
+    let Shown(table) = computed(args, desk)?;
+    Ok(Shown(if args.quick { marked(&table, desk.json) } else { table }))
+}
+
+/// What `--quick` computes.
+const LOOK: &str = "a look, not a result";
+
+/// The table with a remark in the first line of each of its parts, so that no part is taken for more than it is.
+fn marked(table: &str, json: bool) -> String {
+    if let Some(fields) = table.strip_prefix('{').filter(|_| json) {
+        return format!("{{\"note\":\"{LOOK}\",{fields}");
+    }
+    let mark = |part: &str| match part.split_once('\n') {
+        Some((head, rest)) if !rest.is_empty() => format!("{head} ({LOOK})\n{rest}"),
+        _ => part.to_string(),
+    };
+    table.split("\n\n").map(mark).collect::<Vec<_>>().join("\n\n")
+}
+
+fn computed(args: &ReproduceArgs, desk: &Desk<'_>) -> Result<Shown> {
     let settings = Settings::new(args)?;
     settings.prepare_out(args)?;
     let folders = || data_folder(args).and_then(|data| sets::folders(&data, &args.only));

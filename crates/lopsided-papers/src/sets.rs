@@ -1,8 +1,8 @@
 //! The data sets of a folder.
 
+use crate::tasks::standardized;
 use lopsided::data::io::classes_of;
 use lopsided::data::io::{Format, Input, ReadOptions, is_svmlight, read, read_labels};
-use lopsided::evaluation::standardized;
 use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Mat, Result, Samples, Target};
 use std::path::{Path, PathBuf};
 

@@ -2,9 +2,9 @@
 
 use super::paper::SolverFigures;
 use crate::Desk;
+use crate::tasks::{Accuracy, Reference};
 use lopsided::Run;
 use lopsided::base::settings::Settings;
-use lopsided::evaluation::{Accuracy, Reference};
 use lopsided::operator::Operator;
 use lopsided::solvers::svd::{Svd, solver};
 use serde::Serialize;

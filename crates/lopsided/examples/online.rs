@@ -12,6 +12,7 @@
 
 use lopsided::data::io::{Format, Input, ReadOptions, read};
 use lopsided::data::synth;
+use lopsided::evaluation::Spread;
 use lopsided::kernel::{Gamma, KernelSpec, pair::Meeting};
 use lopsided::metrics::auroc;
 use lopsided::online::{Budget, History, Instance, LearnerSpec, Loss, Removal, StepSize, Trial, Tuning};
@@ -101,12 +102,22 @@ fn table(wanted: Option<String>) -> Result<(String, Mat<f64>, Vec<u32>)> {
         let classes = match table.target {
             Some((_, Target::Classes { codes, .. })) => codes.iter().map(|c| c.unwrap_or(0)).collect(),
             Some((_, Target::Values(values))) => values.iter().map(|v| v.round().max(0.0) as u32).collect(),
-            None => continue,
+            Some((_, Target::Several { .. })) | None => continue,
         };
-        let rows = lopsided::evaluation::standardized(table.samples.as_ref());
+        let rows = standardized(table.samples.into_dense());
         return Ok((name, rows, classes));
     }
     Err(Error::param("SET", wanted.unwrap_or_default(), "a folder of LOPSIDED_DATA with data.csv"))
+}
+
+/// Columns with mean 0 and standard deviation 1; missing values and constant columns become 0.
+fn standardized(x: Mat<f64>) -> Mat<f64> {
+    let spreads: Vec<Spread> =
+        x.col_iter().map(|column| Spread::of(column.iter().copied().filter(|v| v.is_finite()))).collect();
+    Mat::from_fn(x.nrows(), x.ncols(), |i, j| {
+        let scaled = (x[(i, j)] - spreads[j].mean) / spreads[j].deviation;
+        if scaled.is_finite() { scaled } else { 0.0 }
+    })
 }
 
 fn novelty(wanted: Option<String>) -> Result<()> {

@@ -6,6 +6,8 @@ use lopsided::data::dataset::Target;
 use lopsided::data::graph::Graph;
 use lopsided::data::io::{Format, Input, ReadOptions, Table, TargetColumn, read, read_ids, read_labels};
 use lopsided::data::samples::Samples;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::file::writer::SerializedFileWriter;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::io::Write;
@@ -37,8 +39,20 @@ fn batch() -> RecordBatch {
 }
 
 fn parquet_file() -> Vec<u8> {
-    let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), batch().schema(), None).unwrap();
-    writer.write(&batch()).unwrap();
+    let schema = "message m { optional double a; required int64 b; required binary y (STRING); }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut a = group.next_column().unwrap().unwrap();
+    a.typed::<DoubleType>().write_batch(&[0.5, 2.0], Some(&[1, 0, 1]), None).unwrap();
+    a.close().unwrap();
+    let mut b = group.next_column().unwrap().unwrap();
+    b.typed::<Int64Type>().write_batch(&[1, 2, 3], None, None).unwrap();
+    b.close().unwrap();
+    let mut y = group.next_column().unwrap().unwrap();
+    y.typed::<ByteArrayType>().write_batch(&["x", "y", "x"].map(ByteArray::from), None, None).unwrap();
+    y.close().unwrap();
+    group.close().unwrap();
     writer.into_inner().unwrap()
 }
 

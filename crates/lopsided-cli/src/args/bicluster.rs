@@ -31,9 +31,11 @@ pub(crate) struct BiclusterArgs {
 }
 
 const HELP: &str = "Examples:
-  lopsided bicluster documents.mtx.gz --row-clusters 3 --kernel rbf --center --labels labels.csv
-  lopsided bicluster ratings.npy --row-clusters 5 --col-clusters 8 --row-labels-out rows.csv
+  lopsided bicluster documents.mtx.gz --row-clusters 3 --kernel rbf --center \\
+      --labels labels.csv
+  lopsided bicluster ratings.npy --row-clusters 5 --col-clusters 8 \\
+      --row-labels-out rows.csv
   lopsided bicluster counts.csv --row-clusters 4 --kernel precomputed --json
-
-The rank is the largest of 20, K and L unless given. --compat is pca unless given: the aligned
-principal components. With --kernel precomputed the matrix itself is decomposed.";
+The rank is the largest of 20, K and L unless given. --compat is pca unless
+given: the aligned principal components. With --kernel precomputed the matrix
+itself is decomposed.";

@@ -6,6 +6,7 @@ use lopsided::estimators::recipe::{
     BICLUSTER_SETTINGS, COMPAT_SETTINGS, FEATURE_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS,
 };
 use lopsided::estimators::{APPROXIMATION_SETTINGS, PREPARED_SETTINGS, estimators, gram_settings};
+use lopsided::online::learners;
 use lopsided::solvers::svd::solvers;
 use std::marker::PhantomData;
 
@@ -27,11 +28,19 @@ pub(crate) struct Clusters;
 /// Settings of `fit`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Learning;
+/// Settings of `online` that are a learner's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Learners;
 
 impl Family for Embedding {
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
-        let graphs = [GRAPH_SETTINGS.to_vec(), FEATURE_SETTINGS.to_vec()].concat();
-        vec![("Graphs", graphs), ("Compatibility", COMPAT_SETTINGS.to_vec()), kernel(), computation()]
+        vec![
+            ("Tables", PREPARED_SETTINGS.to_vec()),
+            ("Graphs", [GRAPH_SETTINGS.to_vec(), FEATURE_SETTINGS.to_vec()].concat()),
+            ("Compatibility", COMPAT_SETTINGS.to_vec()),
+            kernel(),
+            computation(),
+        ]
     }
 }
 
@@ -63,6 +72,12 @@ impl Family for Learning {
         ];
         groups.extend(Embedding::groups());
         groups
+    }
+}
+
+impl Family for Learners {
+    fn groups() -> Vec<(&'static str, Vec<Setting>)> {
+        vec![("Learners", learners().iter().flat_map(|entry| entry.settings).copied().collect())]
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct FitArgs {
     /// Choose settings by cross-validation with so many parts.
     #[arg(long, value_name = "FOLDS")]
     pub(crate) cv: Option<usize>,
+    /// Scores of all settings that --cv tried, best first, as csv.
+    #[arg(long, value_name = "FILE.csv", requires = "cv")]
+    pub(crate) cv_out: Option<PathBuf>,
     /// Setting and values to try; `lopsided list estimators` shows the settings of each.
     #[arg(long, value_name = "KEY=A,B,…", num_args = 1.., requires = "cv", value_parser = grid_line)]
     pub(crate) grid: Vec<(String, Vec<Value>)>,
@@ -63,26 +66,39 @@ pub(crate) enum Task {
 }
 
 const FIT_HELP: &str = "Examples:
-  lopsided fit kernel-svd edges.csv --labels classes.csv --rank 300 --penalty 10 --model nodes.model
-  lopsided fit kernel-svd edges.csv --labels classes.csv --train-ids train.txt --cv 5 --model nodes.model
-  lopsided fit ask-ls edges.csv --labels classes.csv --features people.csv --model nodes.model
+  lopsided fit kernel-svd edges.csv --labels classes.csv --rank 300 \\
+      --penalty 10 --model nodes.model
+  lopsided fit kernel-svd edges.csv --labels classes.csv --train-ids train.txt \\
+      --cv 5 --model nodes.model
+  lopsided fit ls-svm edges.csv --labels classes.csv --features people.csv \\
+      --model nodes.model
   lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
-      --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 --model flowers.model
-  lopsided fit svm flowers.csv --target species --kernel rbf --multi-class ovo --probability --model flowers.model
-  lopsided fit svm flowers.csv --target species --approach lla --landmarks 50 --cv 5 --grid penalty=1,10 --model flowers.model
-  lopsided fit krr flowers.csv --target species --approach gsa --sampler rpcholesky --landmarks 50 --model flowers.model
-  lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 --model huge.model
-  lopsided fit kpca flowers.csv --target species --rank 5 --model flowers.model
+      --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 \\
+      --model flowers.model
+  lopsided fit svm flowers.csv --target species --kernel rbf --multi-class ovo \\
+      --probability --model flowers.model
+  lopsided fit svm flowers.csv --target species --approach lla --landmarks 50 \\
+      --cv 5 --grid penalty=1,10 --cv-out tried.csv --model flowers.model
+  lopsided fit krr flowers.csv --target species --approach gsa \\
+      --sampler rpcholesky --landmarks 50 --model flowers.model
+  lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 \\
+      --model huge.model
+  lopsided fit kpca flowers.csv --target species --rank 5 \\
+      --model flowers.model
+The features of a node are both sides of the kernel SVD, [U, V], those of a row
+are U; a one-vs-rest linear LS-SVM learns classes from them, ridge regression
+values. All nodes of a graph are embedded, also those without label; of a table
+only the rows that are learned from, whose columns --compat (default: pca) makes
+comparable.
 
-The features of a node are both sides of the kernel SVD, [U, V], those of a row are U; a one-vs-rest linear
-LS-SVM learns classes from them, ridge regression values. All nodes of a graph are embedded, also those without
-label; of a table only the rows that are learned from, whose columns --compat (default: pca) makes comparable.
-
---cv measures micro-F1 for classes and root mean squared error for values. Each part is predicted by what was learned from the
-others alone: gamma, means, normalisers, compatibility, landmarks, weights and stacking are found without it. Of a graph and of a
-precomputed matrix all samples are input, and only their labels are held out. The score of the chosen settings is the best of
-many and so a little too good; rows left out by --train-ids tell more. Without --grid it tries ranks, penalties
-and bandwidths that are not given as options; with --grid only what is listed.";
+--cv measures micro-F1 for classes and root mean squared error for values. Each
+part is predicted by what was learned from the others alone: gamma, means,
+normalisers, compatibility, landmarks, weights and stacking are found without
+it. Of a graph and of a precomputed matrix all samples are input, and only their
+labels are held out. The score of the chosen settings is the best of many and so
+a little too good; rows left out by --train-ids tell more. Without --grid it
+tries ranks, penalties and bandwidths that are not given as options; with --grid
+only what is listed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_HELP)]
@@ -117,12 +133,15 @@ pub(crate) struct PredictArgs {
 
 const PREDICT_HELP: &str = "Examples:
   lopsided predict nodes.model edges.csv --ids test.txt --out predictions.csv
-  lopsided predict nodes.model edges.csv --ids test.txt --labels classes.csv --json
+  lopsided predict nodes.model edges.csv --ids test.txt --labels classes.csv \\
+      --json
   lopsided predict flowers.model new-flowers.csv --scores
-
-Nodes that the model knows are predicted from their stored features; new nodes are placed by their links with known
-nodes, and by --features where the model has learned from features. A precomputed kernel has rows k(new, known) and, with --cols, columns k(known, new) of new samples; the matrix
-that was learned from needs no --cols. With --json the predictions are part of the object unless --out takes them.";
+Nodes that the model knows are predicted from their stored features; new nodes
+are placed by their links with known nodes, and by --features where the model
+has learned from features. A precomputed kernel has rows k(new, known) and, with
+--cols, columns k(known, new) of new samples; the matrix that was learned from
+needs no --cols. With --json the predictions are part of the object unless --out
+takes them.";
 
 fn names() -> PossibleValuesParser {
     let fitted = catalogue::<f64>().into_iter().filter(|member| member.command == "fit");

@@ -10,9 +10,15 @@ pub(crate) struct ReadArgs {
     /// Format, when the file's name does not tell: edges, csv, mtx, npy, npz, svmlight, parquet, arrow.
     #[arg(long, value_name = "F")]
     pub(crate) format: Option<lopsided::data::io::Format>,
-    /// Label column of a table, or `none`; by default the last column under a header.
+    /// Label column of a table, or `none`; by default the last column under a header. Several for krr: a,b. Or a file: see --labels.
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
+    /// Columns of a table to take as words even if they look like numbers or dates.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) categories: Vec<String>,
+    /// Columns of a table to leave out.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
     /// Array of an .npz file.
     #[arg(long, value_name = "NAME")]
     pub(crate) array: Option<String>,
@@ -25,8 +31,8 @@ pub(crate) struct GraphArgs {
     /// Node ids that the graph has even without links, one per line; labels of other nodes without links are refused.
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<PathBuf>,
-    /// Classes (or values) as `node,label`, or `row,label` for tables; a .npy vector has those of all rows, or of the nodes of --nodes:
-    /// what `fit` learns, colours of the report of `embed`.
+    /// Classes (or values) as `node,label`, or `row,label` for tables; a single column, of text, Parquet or .npy, has those of all
+    /// rows, or of the nodes of --nodes: what `fit` learns, colours of the report of `embed`.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
 }

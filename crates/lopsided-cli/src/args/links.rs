@@ -25,9 +25,12 @@ pub(crate) struct LinksArgs {
 
 const HELP: &str = "Examples:
   lopsided links edges.csv
-  lopsided links edges.csv --kernel sne --gamma-factor 5 --rank 128 --test-share 0.2 --trials 10 --json
-
-Takes links out, embeds what is left, and scores the links taken out against as many pairs of nodes without link by
-(U Σ^p Vᵀ)_ij for p = 0, 1/2 and 1: area under the ROC curve and average precision, mean and standard deviation over
-the trials. The linear SVD of the same matrix stands beside the kernel SVD; both see the same links. The kernel compares rows and columns
-of unit length: without that the length of a column, which grows with the links that leave a node, would push its links down.";
+  lopsided links edges.csv --kernel sne --gamma-factor 5 --rank 128 \\
+      --test-share 0.2 --trials 10 --json
+Takes links out, embeds what is left, and scores the links taken out against as
+many pairs of nodes without link by (U Σ^p Vᵀ)_ij for p = 0, 1/2 and 1: area
+under the ROC curve and average precision, mean and standard deviation over the
+trials. The linear SVD of the same matrix stands beside the kernel SVD; both see
+the same links. The kernel compares rows and columns of unit length: without
+that the length of a column, which grows with the links that leave a node, would
+push its links down.";

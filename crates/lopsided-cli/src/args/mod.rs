@@ -9,7 +9,7 @@ mod links;
 mod online;
 
 pub(crate) use bicluster::BiclusterArgs;
-pub(crate) use described::{Clusters, Embedding, Given, Learning, LinkScores};
+pub(crate) use described::{Clusters, Embedding, Given, Learners, Learning, LinkScores};
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{FeatureArgs, GraphArgs, OutputArgs, ReadArgs};
 pub(crate) use links::LinksArgs;
@@ -33,11 +33,11 @@ pub(crate) struct Cli {
 const MAIN_HELP: &str = "Examples:
   lopsided demo
   lopsided embed edges.csv --rows-out in.csv --cols-out out.csv
-  lopsided fit kernel-svd edges.csv --labels classes.csv --cv 5 --model nodes.model
+  lopsided fit kernel-svd edges.csv --labels classes.csv --cv 5 \\
+      --model nodes.model
   lopsided help embed
-
-Exit codes: 0 done, 1 tolerance not reached (results are written), 2 wrong usage or input,
-130 interrupted.";
+Exit codes: 0 done, 1 tolerance not reached (results are written), 2 wrong usage
+or input, 130 interrupted.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Transform(TransformArgs),
     /// Compute a paper's table on the sets of a data folder, the paper's figures beside ours.
     Reproduce(ReproduceArgs),
+    /// Write a model for other runtimes, as a graph of ONNX operators.
+    Export(ExportArgs),
     /// Say what a model file holds.
     Inspect(InspectArgs),
     /// List kernels, solvers and other things that have a name.
@@ -143,22 +145,27 @@ pub(crate) struct EmbedArgs {
 }
 
 const EMBED_HELP: &str = "Examples:
-  lopsided embed edges.csv --rank 32 --rows-out in.csv --cols-out out.csv --model graph.model
+  lopsided embed edges.csv --rank 32 --rows-out in.csv --cols-out out.csv \\
+      --model graph.model
   lopsided embed ratings.npy --kernel precomputed --rank 10 --json
-  lopsided embed documents.mtx --compat pca --kernel rbf --gamma median --center
-  lopsided embed patients.csv --target outcome --compat learned --kernel rbf --gamma median --rank 4
-  lopsided embed users.csv --cols items.csv --target none --kernel rbf --gamma median
+  lopsided embed documents.mtx --compat pca --kernel rbf --gamma median \\
+      --center
+  lopsided embed patients.csv --target outcome --compat learned --kernel rbf \\
+      --gamma median --rank 4
+  lopsided embed users.csv --cols items.csv --target none --kernel rbf \\
+      --gamma median
   lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv --features people.csv --walk 2 --rows-out in.csv
   lopsided embed edges.csv.gz --dry-run
-  lopsided embed huge.svm.gz --stream --solver nystrom --rows-sample 1000 --cols-sample 1000 --rows-out rows.npy
-
-A graph gives each node two places: by arriving links (rows) and by leaving links (columns).
-A matrix is embedded by its rows against its columns; unless it is square, --compat makes them comparable.
-With --kernel precomputed the matrix itself is G and may have any shape.";
+  lopsided embed huge.svm.gz --stream --solver nystrom --rows-sample 1000 \\
+      --cols-sample 1000 --rows-out rows.npy
+A graph gives each node two places: by arriving links (rows) and by leaving
+links (columns). A matrix is embedded by its rows against its columns; unless it
+is square, --compat makes them comparable. With --kernel precomputed the matrix
+itself is G and may have any shape.";
 
 #[derive(Debug, Args)]
-#[command(after_help = TRANSFORM_HELP)]
+#[command(after_help = TRANSFORM_HELP, override_usage = TRANSFORM_USAGE)]
 pub(crate) struct TransformArgs {
     /// Model file written by `embed`, `fit kernel-svd` or `fit kpca`.
     pub(crate) model: PathBuf,
@@ -173,15 +180,19 @@ pub(crate) struct TransformArgs {
     pub(crate) read: ReadArgs,
 }
 
+/// The usual form is wider than a terminal.
+const TRANSFORM_USAGE: &str = "lopsided transform <MODEL> [--rows <INPUT>] [--cols <INPUT>] --out <FILE>";
+
 const TRANSFORM_HELP: &str = "Examples:
   lopsided transform graph.model --rows new-edges.csv --out new-nodes.csv
-  lopsided transform graph.model --rows new-edges.csv --cols new-edges.csv --out new.npy
-
-A table holds one new sample per row, as wide as the samples the model was made from.
-For the model of a matrix with --compat those are new rows of it, or new columns written as rows.
-For a model with --kernel precomputed that is a row of G, or a column of G written as a row.
-For the model of a graph, give an edge list with the links between new and known nodes; if it has features,
-give those of new nodes with --features.";
+  lopsided transform graph.model --rows new-edges.csv --cols new-edges.csv \\
+      --out new.npy
+A table holds one new sample per row, as wide as the samples the model was made
+from. For the model of a matrix with --compat those are new rows of it, or new
+columns written as rows. For a model with --kernel precomputed that is a row of
+G, or a column of G written as a row. For the model of a graph, give an edge
+list with the links between new and known nodes; if it has features, give those
+of new nodes with --features.";
 
 /// What is to be placed.
 #[derive(Debug, Args)]
@@ -194,6 +205,26 @@ pub(crate) struct SideArgs {
     #[arg(long, value_name = "INPUT")]
     pub(crate) cols: Option<PathBuf>,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_HELP)]
+pub(crate) struct ExportArgs {
+    /// Model file written by `fit`.
+    pub(crate) model: PathBuf,
+    /// Where to write the graph.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) onnx: PathBuf,
+}
+
+const EXPORT_HELP: &str = "Examples:
+  lopsided export flowers.model --onnx flowers.onnx
+  lopsided export flowers.model --onnx flowers.onnx --json
+For models that are sums of the kernels rbf, linear, poly or laplacian over the
+rows of a dense table: svm, nu-svm, logistic, krr, ls-svm and ask-ls. The graph
+has the input `X` with the columns that were learned from, unscaled, and the
+outputs `label`, `scores` and `probabilities` where the model has them, or
+`values`. It computes in the precision of the model: doubles, or floats after
+`fit --precision f32`.";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  lopsided inspect graph.model\n  lopsided inspect graph.model --json")]
@@ -223,7 +254,7 @@ pub(crate) enum Family {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  lopsided completions bash > ~/.local/share/bash-completion/completions/lopsided")]
+#[command(after_help = "Examples:\n  lopsided completions bash > lopsided.bash\n  lopsided completions fish | head -3")]
 pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]

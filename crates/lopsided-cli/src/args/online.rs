@@ -1,5 +1,6 @@
 //! Options of `online`.
 
+use super::{Given, Learners};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ pub(crate) struct OnlineArgs {
     #[command(flatten)]
     pub(crate) task: TaskArgs,
     #[command(flatten)]
+    pub(crate) given: Given<Learners>,
+    #[command(flatten)]
     pub(crate) kernels: OnlineKernelArgs,
     #[command(flatten)]
     pub(crate) steps: StepArgs,
@@ -30,18 +33,6 @@ pub(crate) struct TaskArgs {
     /// squared, absolute, logistic, hinge or gain (minus the prediction, no label). Default: the learner's usual one.
     #[arg(long, value_name = "NAME")]
     pub(crate) loss: Option<String>,
-    /// B, the bound on the norm of the learned matrix (gd-*, p-norm). Default: 1; none for a loss of labels with steps auto.
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
-    pub(crate) radius: Option<f64>,
-    /// p of the learner p-norm. Default: 4.
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
-    pub(crate) power: Option<f64>,
-    /// Components k of online-kpca. Default: 1.
-    #[arg(long, value_name = "K")]
-    pub(crate) components: Option<usize>,
-    /// Number n of features, for meg, and for online-kpca where it is known.
-    #[arg(long, value_name = "N")]
-    pub(crate) dimension: Option<usize>,
     /// Scale every vector to unit length in feature space, and an instance of s vectors by 1/s.
     #[arg(long)]
     pub(crate) normalize: bool,
@@ -136,19 +127,28 @@ pub(crate) struct SavingArgs {
 }
 
 const HELP: &str = "Examples:
-  lopsided online gd-trace ratings.csv --radius 3 --horizon 5000 --regret-out regret.csv
-  lopsided online eg-plus vectors.csv --normalize --steps fixed --step 0.5 --json
-  lopsided online gd-trace pairs.svm --kernel rbf --gamma 0.1 --right-kernel linear --budget 500
-  tail -f events.csv | lopsided online online-kpca - --format csv --components 3 --normalize
-  lopsided online gd-trace ratings.csv --out p.csv --checkpoint state --checkpoint-every 1000 --resume
+  lopsided online gd-trace ratings.csv --radius 3 --horizon 5000 \\
+      --regret-out regret.csv
+  lopsided online eg-plus vectors.csv --normalize --steps fixed --step 0.5 \\
+      --json
+  lopsided online gd-trace pairs.svm --kernel rbf --gamma 0.1 \\
+      --right-kernel linear --budget 500
+  cat events.csv | lopsided online online-kpca - --format csv --components 3 \\
+      --normalize
+  lopsided online gd-trace ratings.csv --out p.csv --checkpoint state \\
+      --checkpoint-every 100 --resume
+A CSV stream has a header: columns x… are the left vector, y… the right one
+(pairs), label what is to be predicted; a stream without y… is symmetric.
+Neighbouring rows with the same entry in a column trial are one instance of
+higher rank, a column weight weighs them. An svmlight stream has lines `label
+i:v … | j:v …`, with `||` before each further term of an instance.
 
-A CSV stream has a header: columns x… are the left vector, y… the right one (pairs), label what is to be predicted; a stream
-without y… is symmetric. Neighbouring rows with the same entry in a column trial are one instance of higher rank, a column
-weight weighs them. An svmlight stream has lines `label i:v … | j:v …`, with `||` before each further term of an instance.
+With the kernel precomputed the samples of a side are numbered from 1, and a
+vector is the number of its sample followed by its kernel values with samples 1,
+2, … (index 0 of svmlight is the number). The kernel of a side has to be a
+scalar product of features: from an asymmetric matrix K give K·Kᵀ, or the
+columns that `lopsided embed` makes of it with the linear kernel.
 
-With the kernel precomputed the samples of a side are numbered from 1, and a vector is the number of its sample followed by its
-kernel values with samples 1, 2, … (index 0 of svmlight is the number). The kernel of a side has to be a scalar product of features:
-from an asymmetric matrix K give K·Kᵀ, or the columns that `lopsided embed` makes of it with the linear kernel.
-
-A run that was killed at any moment goes on with --resume and the same stream from its beginning, and ends as if it had
-not been killed; without a checkpoint yet it begins anew.";
+A run that was killed at any moment goes on with --resume and the same stream
+from its beginning, and ends as if it had not been killed; without a checkpoint
+yet it begins anew.";

@@ -11,7 +11,7 @@ use lopsided::data::io::write_clusters;
 use lopsided::estimators::recipe;
 use lopsided::metrics::{adjusted_rand_index, coherence, normalized_mutual_information};
 use lopsided::report::text;
-use lopsided::{Biclustering, BiclusteringModel, Dataset, Error, Scalar, Side, Target};
+use lopsided::{Biclustering, BiclusteringModel, Dataset, Scalar, Side, Target};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -54,14 +54,11 @@ pub(crate) fn run(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
 
 fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
     let given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
-    if given.value("row-clusters").is_none() {
-        return Err(Error::param("row-clusters", "missing", "the number of row clusters").into());
-    }
     // Whatever can be wrong without the matrix is told before it is read.
     recipe::biclustering::<T>(given.clone(), (usize::MAX, usize::MAX))?;
     check_outputs(args)?;
     context.line.stage("reading");
-    let Loaded { data, mut notes } = input::matrix::<T>(args)?;
+    let Loaded { data, mut notes, .. } = input::matrix::<T>(args)?;
     let estimator = recipe::biclustering::<T>(given, (data.x.count(), data.x.width()))?;
     context.line.stage("clustering");
     let model = estimator.fit(data.x.clone(), &context.run).map_err(|error| input::with_shape_hint(error, HINT))?;
@@ -103,7 +100,7 @@ fn write<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>, model: &Biclusterin
 fn scores<T: Scalar>(data: &Dataset<T>, model: &BiclusteringModel<T>, notes: &mut Vec<String>) -> Option<(f64, f64)> {
     let codes = match data.y.as_ref()? {
         Target::Classes { codes, .. } => codes,
-        Target::Values(_) => {
+        Target::Values(_) | Target::Several { .. } => {
             notes.push("the labels are real numbers, not classes, and are not compared with".into());
             return None;
         }

@@ -7,7 +7,7 @@ use crate::talk;
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::archive::Archive;
-use lopsided::estimators::{FitReport, Fitted, KernelPcaModel, Model, recipe};
+use lopsided::estimators::{Described, FitReport, Fitted, KernelPcaModel, Model, Preparation, recipe};
 use lopsided::online::{Account, LearnerSpec};
 use lopsided::report::text;
 use lopsided::{Error, KernelSvdModel, Scaling};
@@ -38,6 +38,9 @@ struct Contents {
     /// What `fit` learned on top.
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<HeadContents>,
+    /// The columns of the table that was embedded, where they go through anything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<Described>,
 }
 
 /// A model that predicts without an embedding, as `--json` prints it.
@@ -56,10 +59,19 @@ struct Predictor {
 #[derive(Serialize)]
 struct HeadContents {
     classes: Vec<String>,
+    /// Names of several values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<String>,
     target: Option<String>,
+    /// The columns of the table, where they have names or go through anything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<Described>,
     #[serde(flatten)]
     fit: FitReport,
 }
+
+/// Words of a column that are listed before the rest is counted.
+const SHOWN: usize = 10;
 
 /// Prints the contents.
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
@@ -137,6 +149,8 @@ struct Components {
     rank: usize,
     variances: Vec<f64>,
     params: BTreeMap<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<Described>,
 }
 
 fn components(archive: &Archive, model: &KernelPcaModel<f64>, size: u64, context: &Context) -> Result<Outcome> {
@@ -150,19 +164,21 @@ fn components(archive: &Archive, model: &KernelPcaModel<f64>, size: u64, context
         rank: model.variances.len(),
         variances: model.variances.clone(),
         params: model.params.clone(),
+        columns: columns(archive)?,
     };
     if context.global.json {
         talk::json(&contents)?;
         return Ok(Outcome::Done);
     }
     let settings: Vec<String> = contents.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let lines = [
+    let mut lines = vec![
         ("estimator", format!("{}, {}", contents.estimator, contents.precision)),
         ("file", format!("format {}, written by lopsided {}, {}", contents.format, contents.version, bytes(size))),
         ("settings", settings.join(", ").replace('"', "")),
         ("learned", format!("{} components from {} samples", contents.rank, contents.n_train)),
         ("variances", text::first_values(&contents.variances)),
     ];
+    lines.extend(column_lines(&contents.columns));
     talk::print(&text::aligned(&lines))?;
     Ok(Outcome::Done)
 }
@@ -230,6 +246,7 @@ fn contents(
         converged: report.converged(),
         bytes: size,
         head: predictor.map(|predictor| HeadContents::of(archive, predictor)).transpose()?,
+        columns: if predictor.is_none() { columns(archive)? } else { Vec::new() },
     })
 }
 
@@ -250,6 +267,7 @@ impl Contents {
             ("residual", format!("{:.1e}, {ending}", self.residual)),
         ];
         lines.extend(self.head.iter().flat_map(HeadContents::lines));
+        lines.extend(column_lines(&self.columns));
         lines
     }
 }
@@ -257,14 +275,42 @@ impl Contents {
 impl HeadContents {
     fn of(archive: &Archive, model: &dyn Model<f64>) -> lopsided::Result<Self> {
         let (classes, target) = (model.answer().classes().to_vec(), archive.field("target")?);
-        Ok(HeadContents { classes, target, fit: model.report().clone() })
+        let (targets, columns) = (model.answer().targets().to_vec(), columns(archive)?);
+        Ok(HeadContents { classes, targets, target, columns, fit: model.report().clone() })
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let what =
-            if self.classes.is_empty() { "values".into() } else { format!("classes {}", self.classes.join(", ")) };
+        let what = match (&self.classes[..], &self.targets[..]) {
+            ([], []) => "values".into(),
+            ([], several) => format!("values of {}", several.join(", ")),
+            (classes, _) => format!("classes {}", classes.join(", ")),
+        };
         let penalty = self.fit.params.get("penalty").and_then(serde_json::Value::as_f64).map(text::number);
         let penalty = penalty.map(|p| format!(", penalty {p}")).unwrap_or_default();
-        vec![("predicts", format!("{what}, learned from {} samples{penalty}", self.fit.n_train))]
+        let mut lines = vec![("predicts", format!("{what}, learned from {} samples{penalty}", self.fit.n_train))];
+        lines.extend(column_lines(&self.columns));
+        lines
     }
+}
+
+/// The columns of the table that the model was made from.
+fn columns(archive: &Archive) -> lopsided::Result<Vec<Described>> {
+    Ok(Preparation::of_archive(archive)?.map(|preparation| preparation.columns()).unwrap_or_default())
+}
+
+/// How many columns of each kind, and the words of each that has them.
+fn column_lines(columns: &[Described]) -> Vec<(&'static str, String)> {
+    let count = |kind: &str| columns.iter().filter(|column| column.kind == kind).count();
+    let kinds = [("number", "of numbers"), ("words", "of words"), ("left out", "left out")];
+    let kinds = kinds.iter().filter(|(kind, _)| count(kind) > 0).map(|(kind, told)| format!("{} {told}", count(kind)));
+    let told = kinds.collect::<Vec<_>>().join(", ");
+    let mut lines: Vec<(&'static str, String)> = Vec::new();
+    lines.extend((!columns.is_empty()).then_some(("columns", told)));
+    for column in columns.iter().filter(|column| column.kind == "words") {
+        let shown: Vec<String> = column.words.iter().take(SHOWN).cloned().collect();
+        let more = column.words.len().saturating_sub(SHOWN);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        lines.push(("words", format!("{}: {}{rest}", column.name, shown.join(", "))));
+    }
+    lines
 }

@@ -4,6 +4,7 @@ mod bicluster;
 mod completions;
 mod demo;
 mod embed;
+mod export;
 mod fit;
 mod inspect;
 mod links;
@@ -49,6 +50,7 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
         Command::Online(args) => online::run(args, &context),
         Command::Transform(args) => transform::run(args, &context),
         Command::Reproduce(args) => reproduce::run(args, &context),
+        Command::Export(args) => export::run(args, &context),
         Command::Inspect(args) => inspect::run(args, &context),
         Command::List(args) => list::run(args, &context),
         Command::Completions(args) => completions::run(args),

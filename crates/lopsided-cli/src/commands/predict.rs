@@ -8,11 +8,11 @@ use crate::{input, labelled, output, talk};
 use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::archive::Archive;
-use lopsided::data::graph::GraphFrame;
-use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, is_npy, predictions_csv, read, read_ids};
-use lopsided::data::io::{UNKNOWN, wrong_count};
+use lopsided::data::graph::{GraphFrame, picked};
+use lopsided::data::io::{Input, ReadOptions, TargetColumn, labels_are_whole, predictions_csv, read, read_ids};
+use lopsided::data::io::{UNKNOWN, one_each};
 use lopsided::data::node_features::NodeFeatures;
-use lopsided::estimators::{Answer, Model, load_model};
+use lopsided::estimators::{Answer, Model, Preparation, errors_of, load_model};
 use lopsided::kernel::KernelSpec;
 use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
 use lopsided::report::text;
@@ -34,6 +34,16 @@ struct Scores {
     auroc: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rmse: Option<f64>,
+    /// The error of each of several targets, of which `rmse` is the mean.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<TargetError>,
+}
+
+/// The error of one of several targets.
+#[derive(Serialize)]
+struct TargetError {
+    name: String,
+    rmse: f64,
 }
 
 /// What `--json` prints.
@@ -45,7 +55,8 @@ struct Summary {
     #[serde(flatten)]
     quality: Scores,
     #[serde(skip_serializing_if = "Option::is_none")]
-    predictions: Option<Vec<(String, String)>>,
+    /// The id and the prediction of each sample, or its predictions where there are several targets.
+    predictions: Option<Vec<Vec<String>>>,
     /// What the columns of scores and probabilities stand for.
     #[serde(skip_serializing_if = "Option::is_none")]
     classes: Option<Vec<String>>,
@@ -86,8 +97,9 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     }
     context.line.stage("reading");
     let Wanted { samples, mut notes } = wanted(&*model, archive.field("target")?, args)?;
+    notes.extend(model.preparation().into_iter().flat_map(|preparation| preparation.review(&samples)));
     let ids: Vec<String> = (0..samples.x.count()).map(|i| samples.id(Side::Row, i)).collect();
-    let truth = truth(&samples, &ids, args)?;
+    let truth = truth(model.answer(), &samples, &ids, args)?;
     if truth.is_some() {
         notes.extend(learned_from(archive, model.frame(), &ids, args.ids.is_some())?);
     }
@@ -101,7 +113,10 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     let scored = classes.map(|_| ("score", decision.as_ref()));
     let columns: Vec<_> =
         scored.into_iter().chain(probabilities.as_ref().map(|p| ("probability", p.as_ref()))).collect();
-    let csv = predictions_csv(&ids, &words, model.answer().classes(), &columns)?;
+    let csv = match model.answer() {
+        Answer::Several(names) => predictions_csv(&ids, &[], names, &[("prediction", decision.as_ref())])?,
+        answer => predictions_csv(&ids, &words, answer.classes(), &columns)?,
+    };
     if let Some(path) = &args.out {
         file::write_atomically(path, |out| out.write_all(csv.as_bytes()).map_err(|e| Error::io(path, e)))?;
     }
@@ -114,9 +129,9 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     let names = || model.answer().classes().to_vec();
     let summary = Summary {
         n: ids.len(),
-        scored: truth.map_or(0, |truth| truth.iter().flatten().count()),
+        scored: truth.map_or(0, |truth| truth.count()),
         quality: quality.unwrap_or_default(),
-        predictions: inline.then(|| ids.into_iter().zip(words).collect()),
+        predictions: inline.then(|| listed_predictions(model.answer(), ids, words, &decision)),
         classes: (scores.is_some() || probabilities.is_some()).then(names),
         scores,
         probabilities,
@@ -126,6 +141,15 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     };
     summary.show(&csv, context)?;
     Ok(Outcome::Done)
+}
+
+/// An id and what was predicted for it.
+fn listed_predictions(answer: &Answer, ids: Vec<String>, words: Vec<String>, decision: &Mat<f64>) -> Vec<Vec<String>> {
+    let values = |i: usize| decision.row(i).iter().map(ToString::to_string).collect::<Vec<_>>();
+    let several = !answer.targets().is_empty();
+    let rest = |(i, word): (usize, String)| if several { values(i) } else { vec![word] };
+    let rest = words.into_iter().enumerate().map(rest);
+    ids.into_iter().zip(rest).map(|(id, rest)| std::iter::once(id).chain(rest).collect()).collect()
 }
 
 fn probabilities<T: Scalar>(model: &dyn Model<T>, samples: &Dataset<T>, context: &Context) -> Result<Mat<f64>> {
@@ -138,7 +162,7 @@ fn probabilities<T: Scalar>(model: &dyn Model<T>, samples: &Dataset<T>, context:
 
 fn wanted<T: Scalar>(model: &dyn Model<T>, target: Option<String>, args: &PredictArgs) -> Result<Wanted<T>> {
     let path = &args.input;
-    match (read_rows(path, target, args)?, model.frame()) {
+    match (read_rows(path, target, model.preparation(), args)?, model.frame()) {
         (Input::Graph(graph, notes), Some(frame)) => {
             let features = input::features::<T>(&args.features, None)?;
             let ids = args.ids.as_deref().map(read_ids).transpose()?.unwrap_or_else(|| graph.ids().to_vec());
@@ -150,9 +174,16 @@ fn wanted<T: Scalar>(model: &dyn Model<T>, target: Option<String>, args: &Predic
             let error = Error::parse(path.display().to_string(), "is read as a table where a graph is needed");
             Err(hinted(error, "the model was learned from a graph: give a list of links; `--format edges` settles it"))
         }
-        (Input::Table(Table { samples, target, notes, .. }), None) => {
-            samples.check_finite(&path.display().to_string())?;
-            let all = Dataset { y: target.map(|(_, y)| y), ..Dataset::new(samples) };
+        (Input::Table(mut table), None) => {
+            let mut notes = std::mem::take(&mut table.notes);
+            let all = table.dataset();
+            match model.preparation() {
+                None => all.x.check_finite(&path.display().to_string())?,
+                Some(preparation) if preparation.is_named() && all.columns.is_none() => {
+                    notes.push("the input has no names of columns: they are taken in the order of the model".into());
+                }
+                Some(_) => {}
+            }
             let z = args.cols.as_deref().map(|cols| columns(cols, all.x.count(), args)).transpose()?;
             let Some(ids) = &args.ids else { return Ok(Wanted { samples: Dataset { z, ..all }, notes }) };
             let rows = labelled::positions(ids, &all)?;
@@ -175,8 +206,13 @@ fn columns<T: Scalar>(path: &Path, count: usize, args: &PredictArgs) -> Result<S
 }
 
 /// Reads the input; of a table, the column that the model learned is the target, where the table has it.
-fn read_rows<T: Scalar>(path: &Path, learned: Option<String>, args: &PredictArgs) -> Result<Input<T>> {
-    let options = input::options(&args.read);
+fn read_rows<T: Scalar>(
+    path: &Path,
+    learned: Option<String>,
+    preparation: Option<&Preparation>,
+    args: &PredictArgs,
+) -> Result<Input<T>> {
+    let options = input::options_of(&args.read, preparation);
     if args.read.target.is_some() {
         return Ok(read(path, &options)?);
     }
@@ -212,17 +248,6 @@ fn nodes<T: Scalar>(
     Ok(Wanted { samples, notes })
 }
 
-/// The samples of the wanted nodes, empty where there is none.
-fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Csr<T> {
-    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-    let mut out = Csr::empty(samples.ncols());
-    for id in wanted {
-        let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
-        out.push_row(cols.iter().copied().zip(values.iter().copied()));
-    }
-    out
-}
-
 /// A score of nodes that were learned from tells nothing about others: they are refused if asked for, else counted.
 fn learned_from(
     archive: &Archive,
@@ -243,34 +268,76 @@ fn learned_from(
 }
 
 /// The true class or value of each sample as text, from the file of labels or the target column.
-fn truth<T: Scalar>(samples: &Dataset<T>, ids: &[String], args: &PredictArgs) -> Result<Option<Vec<Option<String>>>> {
-    let Some(path) = &args.labels else { return Ok(samples.y.as_ref().map(words)) };
-    let pairs = input::labels(path, None)?;
-    if is_npy(path) && args.ids.is_none() && pairs.len() != ids.len() {
-        return Err(wrong_count(path, pairs.len(), ids.len()).into());
+fn truth<T: Scalar>(
+    answer: &Answer,
+    samples: &Dataset<T>,
+    ids: &[String],
+    args: &PredictArgs,
+) -> Result<Option<Truth>> {
+    let file = input::label_file(args.labels.as_deref(), &args.read);
+    let Some(path) = &file else {
+        return Ok(match &samples.y {
+            Some(Target::Several { values, .. }) if values.ncols() == answer.targets().len() => {
+                Some(Truth::Several(values.clone()))
+            }
+            Some(Target::Several { .. }) | None => None,
+            Some(one) => Some(Truth::Words(words(one))),
+        });
+    };
+    if !answer.targets().is_empty() {
+        let allowed = format!(
+            "left out: the truth of several targets stands in the columns {} of the table",
+            answer.targets().join(", ")
+        );
+        return Err(Error::param("labels", path.display(), allowed).into());
     }
+    let pairs = input::labels(path, None)?;
+    let pairs = if labels_are_whole(path) && args.ids.is_none() { one_each(path, &pairs, ids.len())? } else { pairs };
     let labels: HashMap<String, String> = pairs.into_iter().filter(|(_, label)| label != UNKNOWN).collect();
     let truth: Vec<Option<String>> = ids.iter().map(|id| labels.get(id).cloned()).collect();
     if truth.iter().flatten().next().is_none() {
         let reason = "has no label of any sample that is predicted";
         return Err(Error::parse(path.display().to_string(), reason).into());
     }
-    Ok(Some(truth))
+    Ok(Some(Truth::Words(truth)))
+}
+
+/// What should have been predicted, as far as it is known.
+enum Truth {
+    Words(Vec<Option<String>>),
+    Several(Mat<f64>),
+}
+
+impl Truth {
+    /// Samples whose truth is known.
+    fn count(&self) -> usize {
+        match self {
+            Truth::Words(words) => words.iter().flatten().count(),
+            Truth::Several(values) => values.row_iter().filter(|row| row.iter().all(|v| v.is_finite())).count(),
+        }
+    }
 }
 
 fn words(target: &Target) -> Vec<Option<String>> {
     match target {
         Target::Classes { names, codes } => codes.iter().map(|c| c.map(|c| names[c as usize].clone())).collect(),
         Target::Values(values) => values.iter().map(|v| v.is_finite().then(|| v.to_string())).collect(),
+        Target::Several { values, .. } => vec![None; values.nrows()],
     }
 }
 
-fn scores(
-    answer: &Answer,
-    truth: &[Option<String>],
-    decision: &Mat<f64>,
-    notes: &mut Vec<String>,
-) -> lopsided::Result<Scores> {
+fn scores(answer: &Answer, truth: &Truth, decision: &Mat<f64>, notes: &mut Vec<String>) -> lopsided::Result<Scores> {
+    let truth = match truth {
+        Truth::Words(words) => words,
+        Truth::Several(_) if truth.count() == 0 => return Ok(Scores::default()),
+        Truth::Several(values) => {
+            let errors = errors_of(values.as_ref(), decision.as_ref());
+            let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+            let named =
+                answer.targets().iter().zip(errors).map(|(name, rmse)| TargetError { name: name.clone(), rmse });
+            return Ok(Scores { rmse: Some(mean), targets: named.collect(), ..Scores::default() });
+        }
+    };
     let known: Vec<(usize, &String)> = truth.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref()?))).collect();
     if known.is_empty() {
         return Ok(Scores::default());
@@ -278,7 +345,7 @@ fn scores(
     let decision = Mat::from_fn(known.len(), decision.ncols(), |i, j| decision[(known[i].0, j)]);
     match answer {
         Answer::Classes(names) => Ok(class_scores(names, &known, &decision, notes)),
-        Answer::Values => {
+        Answer::Values | Answer::Several(_) => {
             let number = |label: &str| {
                 let refused = || Error::param("label", label, "a number: the model predicts values");
                 label.parse::<f64>().map_err(|_| refused())
@@ -310,7 +377,7 @@ fn class_scores(names: &[String], known: &[(usize, &String)], decision: &Mat<f64
         micro_f1: Some(micro_f1(&truth, &found)),
         macro_f1: Some(macro_f1(&truth, &found)),
         auroc: binary.then(area),
-        rmse: None,
+        ..Scores::default()
     }
 }
 
@@ -331,8 +398,8 @@ impl Summary {
         Ok(talk::print(csv)?)
     }
 
-    fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines = vec![("predicted", format!("{} samples", self.n))];
+    fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = vec![("predicted".to_string(), format!("{} samples", self.n))];
         let named = [
             ("accuracy", self.quality.accuracy),
             ("micro-F1", self.quality.micro_f1),
@@ -341,10 +408,13 @@ impl Summary {
             ("RMSE", self.quality.rmse),
         ];
         if self.scored > 0 {
-            lines.push(("scored", format!("{} samples", self.scored)));
+            lines.push(("scored".into(), format!("{} samples", self.scored)));
         }
-        lines.extend(named.into_iter().filter_map(|(name, value)| Some((name, text::number(value?)))));
-        lines.extend(self.out.as_ref().map(|path| ("written", path.display().to_string())));
+        let several = &self.quality.targets;
+        lines.extend(several.iter().map(|target| (format!("RMSE of {}", target.name), text::number(target.rmse))));
+        let mean = |name: &str| if several.is_empty() { name.to_string() } else { format!("mean {name}") };
+        lines.extend(named.into_iter().filter_map(|(name, value)| Some((mean(name), text::number(value?)))));
+        lines.extend(self.out.as_ref().map(|path| ("written".to_string(), path.display().to_string())));
         lines
     }
 }

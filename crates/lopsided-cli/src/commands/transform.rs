@@ -8,7 +8,7 @@ use anyhow::Result;
 use lopsided::data::archive::Archive;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, write_matrix};
 use lopsided::data::node_features::NodeFeatures;
-use lopsided::estimators::Fitted;
+use lopsided::estimators::{Fitted, Preparation};
 use lopsided::report::text;
 use lopsided::{Error, Graph, Samples, Scalar, Side};
 use serde::Serialize;
@@ -118,6 +118,10 @@ fn newcomers<T: Scalar>(
     path: &Path,
     args: &TransformArgs,
 ) -> Result<Newcomers<T>> {
+    let preparation = Preparation::of_archive(archive)?.filter(|_| side == Side::Row);
+    if let Some(preparation) = preparation {
+        return prepared_rows(&preparation, path, args);
+    }
     // Models of a table may have left a column of it out.
     let of_table = matches!(model, Fitted::Components(_));
     let features = input::features::<T>(&args.features, None)?;
@@ -130,6 +134,20 @@ fn newcomers<T: Scalar>(
     table.samples.check_finite(&path.display().to_string())?;
     let ids = (0..table.samples.count()).map(|i| i.to_string()).collect();
     Ok(Newcomers { ids, samples: table.samples, notes: table.notes })
+}
+
+/// Rows of a table whose columns the model knows.
+fn prepared_rows<T: Scalar>(preparation: &Preparation, path: &Path, args: &TransformArgs) -> Result<Newcomers<T>> {
+    let mut options = input::options_of(&args.read, Some(preparation));
+    if args.read.target.is_none() {
+        options.target = TargetColumn::None;
+    }
+    let Input::Table(mut table) = read::<T>(path, &options)? else { return Err(input::not_a_table(path)) };
+    let mut notes = std::mem::take(&mut table.notes);
+    let data = table.dataset();
+    let samples = preparation.apply(&data)?.into_owned().x;
+    notes.extend(preparation.review(&data));
+    Ok(Newcomers { ids: (0..samples.count()).map(|i| i.to_string()).collect(), samples, notes })
 }
 
 fn nodes<T: Scalar>(

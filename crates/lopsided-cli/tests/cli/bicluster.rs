@@ -1,3 +1,4 @@
+use super::bad_input::refused;
 use super::{Scratch, largest_difference, npy, text};
 use std::fmt::Write as _;
 
@@ -97,10 +98,7 @@ fn impossible_requests_are_refused_in_one_sentence() {
         ("a.csv --row-clusters 2 --row-labels-out nowhere/x.csv", "nowhere/x.csv"),
         ("a.csv --row-clusters 2 --row-labels-out x.csv --col-labels-out x.csv", "another file"),
     ] {
-        let output = scratch.run(&format!("bicluster {words}"));
-        let talk = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words}\n{talk}");
-        assert!(talk.contains(expected) && !talk.contains("panicked"), "{words}\n{talk}");
+        refused(&scratch, &format!("bicluster {words}"), &[expected]);
     }
     assert_eq!(scratch.files(), ["a.csv", "edges.csv", "labels.csv"]);
 }
@@ -141,9 +139,7 @@ fn compatibility_is_refused_where_nothing_needs_it() {
         ("x.csv --target none --kernel precomputed --compat pinv", "none for a precomputed kernel"),
         ("x.csv --target none --compat-width 3", "`compat-width` is 3"),
     ] {
-        let output = scratch.run(&format!("embed {words}"));
-        assert_eq!(output.status.code(), Some(2), "{words}");
-        assert!(text(&output.stderr).contains(expected), "{words}\n{}", text(&output.stderr));
+        refused(&scratch, &format!("embed {words}"), &[expected]);
     }
     assert!(text(&scratch.run("embed x.csv --target none").stderr).contains("--compat pca"));
 }

@@ -164,6 +164,14 @@ fn cross_validation_takes_the_best_point_of_the_grid() {
     assert_eq!(json["params"]["scaling"], cv["params"]["scaling"]);
     let text = scratch.ok(&format!("{GRAPH} {grid} --model m"));
     assert!(text.contains("micro-f1 in 3 parts") && text.contains("cross-validation"), "{text}");
+    assert!(text.contains("3 more settings") && text.contains("--cv-out"), "{text}");
+    assert_eq!(text.lines().take_while(|line| !line.is_empty()).count(), 7, "{text}");
+    let text = scratch.ok(&format!("{GRAPH} {grid} --model m --cv-out tried.csv"));
+    assert!(text.contains("all 8 settings") && text.contains("tried.csv"), "{text}");
+    let tried = super::text(&scratch.bytes("tried.csv"));
+    let means: Vec<f64> = tried.lines().skip(1).map(|line| line.split(',').nth(3).unwrap().parse().unwrap()).collect();
+    assert!(tried.starts_with("penalty,rank,scaling,micro-f1,deviation\n") && means.len() == 8, "{tried}");
+    assert!(means.is_sorted_by(|a, b| a >= b), "{tried}");
     let scratch = tables();
     let json = scratch.json("fit kernel-svd named.csv --target kind --kernel rbf --cv 4 --model m");
     assert_eq!(json["cv"]["points"].as_array().unwrap().len(), 20, "{}", json["cv"]);

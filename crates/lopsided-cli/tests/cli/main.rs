@@ -4,8 +4,10 @@ mod ask_ls;
 mod bad_input;
 mod bicluster;
 mod embed;
+mod export;
 mod fit;
 mod graph_kernels;
+mod help;
 mod interrupt;
 mod kl;
 mod landmarks;
@@ -21,6 +23,7 @@ mod reproduce;
 mod stream;
 mod svm;
 mod tables;
+mod words;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,4 @@
+use super::bad_input::refused;
 use super::{Scratch, largest_difference, npy, text};
 use std::fmt::Write as _;
 
@@ -81,9 +82,7 @@ fn options_that_mean_nothing_out_of_core_are_refused() {
         ("a.svm --stream --kernel precomputed", "`kernel` is precomputed"),
         ("- --stream --format svmlight", "a regular file"),
     ] {
-        let output = scratch.run(&format!("embed {words}"));
-        assert_eq!(output.status.code(), Some(2), "{words}");
-        assert!(text(&output.stderr).contains(message), "{words}: {}", text(&output.stderr));
+        refused(&scratch, &format!("embed {words}"), &[message]);
     }
 }
 

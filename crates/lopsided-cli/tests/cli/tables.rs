@@ -1,3 +1,4 @@
+use super::bad_input::refused;
 use super::reproduce::write_graph;
 use super::{Scratch, text};
 use serde_json::Value;
@@ -115,9 +116,7 @@ fn a_folder_of_the_wrong_kind_is_refused_with_a_sentence() {
         ("ksvd-2 --out plots", "only ksvd-1, ksvd-4, ksvd-6, nkm-1 and ksvd-7 --generate write files"),
         ("ksvd-2 --col-clusters 31", "between 1 and the number of columns, 30"),
     ] {
-        let output = scratch.run(&format!("reproduce {words} --data sets"));
-        assert_eq!(output.status.code(), Some(2), "{words}");
-        assert!(text(&output.stderr).contains(sentence), "{words}\n{}", text(&output.stderr));
+        refused(&scratch, &format!("reproduce {words} --data sets"), &[sentence]);
     }
     assert_eq!(scratch.files(), ["sets"]);
 }

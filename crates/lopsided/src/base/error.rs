@@ -51,6 +51,24 @@ pub enum Error {
         /// Column, counted from 0.
         col: usize,
     },
+    /// Cells of a table without a value.
+    #[error("{what}: {}", absent(columns))]
+    Missing {
+        /// The table.
+        what: String,
+        /// Columns with missing values, and how many each has.
+        columns: Vec<(String, usize)>,
+    },
+    /// Columns that a model needs and a table does not have.
+    #[error("{what}: there is no column {}; the table has {}", listed(missing), listed(found))]
+    NoColumns {
+        /// The table.
+        what: String,
+        /// Those that are needed.
+        missing: Vec<String>,
+        /// Those that it has.
+        found: Vec<String>,
+    },
     /// A name that is not in a registry.
     #[error("no {kind} `{name}`{}; known: {}", suggestion(name, known), known.join(", "))]
     Unknown {
@@ -129,6 +147,14 @@ pub enum Error {
         /// The rate that was given.
         learning_rate: f64,
     },
+    /// A model that a format of other programs has no place for.
+    #[error("the model cannot be exported to {format}: {reason}")]
+    Export {
+        /// The format.
+        format: &'static str,
+        /// Why not.
+        reason: String,
+    },
     /// The work was cancelled through [`crate::Watch::cancel`].
     #[error("interrupted")]
     Interrupted,
@@ -184,6 +210,36 @@ pub fn bytes(count: u64) -> String {
         unit += 1;
     }
     if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// Columns named before the rest is only counted.
+const NAMED: usize = 8;
+
+/// How many values are missing, and where.
+fn absent(columns: &[(String, usize)]) -> String {
+    let total: usize = columns.iter().map(|(_, count)| count).sum();
+    let mut places: Vec<String> =
+        columns.iter().take(NAMED).map(|(name, count)| format!("{count} in column {name}")).collect();
+    if columns.len() > NAMED {
+        places.push(format!("others in {} more columns", columns.len() - NAMED));
+    }
+    let are = if total == 1 { "value is" } else { "values are" };
+    format!("{total} {are} missing: {}", places.join(", "))
+}
+
+/// Names in quotes, the first of them if there are many.
+///
+/// ```
+/// use lopsided::base::error::listed;
+///
+/// assert_eq!(listed(&["a".to_string(), "b".to_string()]), "`a`, `b`");
+/// ```
+pub fn listed(names: &[String]) -> String {
+    let mut out: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    if names.len() > NAMED {
+        out.push(format!("and {} more", names.len() - NAMED));
+    }
+    if out.is_empty() { "none".into() } else { out.join(", ") }
 }
 
 /// The known name that is nearest to the given one, if at least half of it agrees; nothing else is worth a guess.

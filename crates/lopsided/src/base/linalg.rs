@@ -18,6 +18,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::{lblt, llt};
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -41,7 +42,7 @@ fn spread(columns: usize) -> Par {
 }
 
 /// aᵀb for two tall matrices: a part for each chunk of rows, added in the order of the chunks.
-pub(crate) fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
+pub fn transpose_mul<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     assert_eq!(a.nrows(), b.nrows(), "aᵀb with {} and {} rows", a.nrows(), b.nrows());
     let parts: Vec<Mat<T>> = chunks(a.nrows())
         .into_par_iter()
@@ -84,7 +85,7 @@ pub(crate) fn mul<T: Scalar>(a: MatRef<'_, T>, h: MatRef<'_, T>) -> Mat<T> {
 }
 
 /// out ← out + alpha · a · b on this thread alone.
-pub(crate) fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
+pub fn gemm<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: T) {
     matmul(out, Accum::Add, a, b, alpha, Par::Seq);
 }
 
@@ -126,6 +127,12 @@ pub(crate) fn add_gram_lower<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, al
     lower_pieces(out, |out, start, end| {
         gemm(out, a.subrows(start, end - start), a.subrows(0, end).transpose(), alpha);
     });
+}
+
+/// The lower triangle of `out` += that of a·b, on this thread alone.
+pub(crate) fn add_lower<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    triangular::matmul(out, lower, Accum::Add, a, whole, b, whole, T::one(), Par::Seq);
 }
 
 /// The symmetric matrix with this lower triangle.
@@ -330,13 +337,15 @@ pub(crate) fn thin_svd<T: Scalar>(a: MatRef<'_, T>) -> Option<ThinSvd<T>> {
 }
 
 /// An orthonormal basis of the columns of a tall matrix and the coefficients: y = q · r + what is left out.
-pub(crate) struct Orthonormal<T> {
-    pub(crate) q: Mat<T>,
-    pub(crate) r: Mat<T>,
+pub struct Orthonormal<T> {
+    /// The basis.
+    pub q: Mat<T>,
+    /// The coefficients.
+    pub r: Mat<T>,
     /// Length of the shortest direction in q.
-    pub(crate) shortest: f64,
+    pub shortest: f64,
     /// Length of the longest direction left out.
-    pub(crate) left_out: f64,
+    pub left_out: f64,
 }
 
 /// Orthonormalises the longest directions among the columns of `y`; `None` when y is not finite.
@@ -348,7 +357,7 @@ pub(crate) struct Orthonormal<T> {
 /// 1. R of y = Q·R, chunk by chunk and once more for the stacked R of the chunks.
 /// 2. R = W·S·Vᵀ, whose singular values are the lengths of the directions in y.
 /// 3. q = y·V·S⁻¹ and r = S·Vᵀ for the directions that are kept.
-pub(crate) fn orthonormalize<T: Scalar>(y: MatRef<'_, T>, drop: f64) -> Option<Orthonormal<T>> {
+pub fn orthonormalize<T: Scalar>(y: MatRef<'_, T>, drop: f64) -> Option<Orthonormal<T>> {
     let svd = thin_svd(triangular_factor(y).as_ref())?;
     if svd.sigma.iter().any(|s| !num_traits::Float::is_finite(*s)) {
         return None;
@@ -398,7 +407,7 @@ fn chunks(rows: usize) -> Vec<(usize, usize)> {
 }
 
 /// Euclidean length of each column.
-pub(crate) fn column_norms<T: Scalar>(a: MatRef<'_, T>) -> Vec<f64> {
+pub fn column_norms<T: Scalar>(a: MatRef<'_, T>) -> Vec<f64> {
     a.col_iter().map(|c| c.norm_l2().as_f64()).collect()
 }
 

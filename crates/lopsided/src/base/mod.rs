@@ -8,16 +8,16 @@
 //! | [`watch`] | progress, cancellation and counts of work | long computations and whoever waits for them |
 //! | [`verdict`] | whether an iteration has converged | solvers |
 //! | [`file`](mod@file) | files that are written whole or not at all | writers of models, matrices and reports |
+//! | [`random`] | streams of random numbers, one for each purpose | whatever draws |
+//! | [`linalg`] | products and orthonormal bases of tall matrices | solvers |
 //!
-//! [`Run`] is handed to every fit: a seed and a watch. The rest of this module is private: products and decompositions
-//! of tall matrices, seeded random numbers, and a vectorised exponential. All of them give the same bits on any number
-//! of threads.
+//! [`Run`] is handed to every fit: a seed and a watch. Everything here gives the same bits on any number of threads.
 
 pub mod error;
 mod exp;
 pub mod file;
-pub(crate) mod linalg;
-pub(crate) mod random;
+pub mod linalg;
+pub mod random;
 pub mod registry;
 mod run;
 pub mod scalar;
@@ -27,16 +27,19 @@ pub mod watch;
 
 pub use run::Run;
 
-/// Setters of a builder, one for each field: `with_name, name: Type => value;` under the documentation of the field.
+/// Setters of a builder, which its fields document: `with_field(field: Type)`, or `with_field(field: Type => value)`
+/// where what is kept is made of what is given.
 macro_rules! setters {
-    ($builder:ident { $($(#[$doc:meta])* $setter:ident, $field:ident: $kind:ty => $value:expr;)* }) => {
+    ($builder:ident: $($setter:ident($field:ident: $kind:ty $(=> $value:expr)?)),*) => {
         impl $builder {
-            $($(#[$doc])*
+            $(#[doc = concat!("The same with another `", stringify!($field), "`.")]
             pub fn $setter(mut self, $field: $kind) -> Self {
-                self.$field = $value;
+                self.$field = setters!(@kept $field $($value)?);
                 self
             })*
         }
     };
+    (@kept $given:ident) => { $given };
+    (@kept $given:ident $value:expr) => { $value };
 }
 pub(crate) use setters;

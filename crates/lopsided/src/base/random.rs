@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// independent; a number stands for one purpose only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Generated data and splits, which are drawn from a seed of their own.
     Data = 0,
     /// Pairs of samples whose distances set the bandwidth.
@@ -95,7 +95,7 @@ pub(crate) enum Purpose {
 }
 
 /// A generator for one purpose.
-pub(crate) fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
+pub fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
     nth_generator(seed, purpose, 0)
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn gaussian<T: Scalar>(nrows: usize, ncols: usize, rng: &mut ChaCha8R
 ///
 /// # Cost
 /// O(count·ln count), however large `size` is.
-pub(crate) fn subset(size: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+pub fn subset(size: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut picked = BTreeSet::new();
     for last in size - count..size {
         // u64, so that the bits do not depend on the width of usize.

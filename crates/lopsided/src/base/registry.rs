@@ -68,16 +68,30 @@ pub fn find<'a, B: ?Sized>(kind: &'static str, entries: &'a [Entry<B>], name: &s
     })
 }
 
-/// The one of some named values that a text names.
-pub(crate) fn named<K: Copy>(kind: &'static str, names: &[(K, &str)], text: &str) -> Result<K> {
-    names.iter().find(|(_, name)| *name == text).map(|(value, _)| *value).ok_or_else(|| Error::Unknown {
-        kind,
-        name: text.into(),
-        known: names.iter().map(|(_, name)| (*name).into()).collect(),
-    })
-}
+/// The words of an enum: [`std::fmt::Display`] writes them, [`std::str::FromStr`] reads them and refuses any other with the
+/// list of those there are.
+macro_rules! words {
+    ($kind:ident, $what:literal: $($value:ident = $word:literal),+) => {
+        impl std::fmt::Display for $kind {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $($kind::$value => $word),+ })
+            }
+        }
 
-/// The name of a value in such a list.
-pub(crate) fn name_of<K: Copy + PartialEq>(names: &[(K, &'static str)], value: K) -> &'static str {
-    names.iter().find(|(known, _)| *known == value).map_or("", |(_, name)| name)
+        impl std::str::FromStr for $kind {
+            type Err = $crate::base::error::Error;
+
+            fn from_str(text: &str) -> $crate::base::error::Result<Self> {
+                match text {
+                    $($word => Ok($kind::$value),)+
+                    _ => Err($crate::base::error::Error::Unknown {
+                        kind: $what,
+                        name: text.into(),
+                        known: vec![$($word.into()),+],
+                    }),
+                }
+            }
+        }
+    };
 }
+pub(crate) use words;

@@ -224,6 +224,14 @@ impl Settings {
         Ok(self.fitting(name, Some(default.into()), "a whole number of at least 1", whole)? as u32)
     }
 
+    /// A whole number of at least 1 that has no default.
+    pub fn needed(&self, setting: &Setting) -> Result<u32> {
+        if self.value(setting.name).is_none() {
+            return Err(self.refused(setting.name, &format!("the {}", setting.about)));
+        }
+        self.count(setting.name, 1)
+    }
+
     /// Yes or no, `default` if not given.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
         match self.value(name) {

@@ -42,7 +42,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Version of the file format. A reader accepts its own and all earlier ones.
-pub const FORMAT: u64 = 1;
+///
+/// 2: samples are prepared by arrays `prepare.*`, without which the model would be wrong.
+pub const FORMAT: u64 = 2;
+/// Format of files that every reader understands.
+const OLDEST: u64 = 1;
 
 /// Key of our JSON in the safetensors metadata.
 const KEY: &str = "lopsided";
@@ -175,7 +179,8 @@ impl Archive {
     /// Written here and not by the safetensors crate, which copies all arrays or makes a temporary file of its own.
     fn header(&self) -> (String, Vec<&Array>) {
         let mut meta = self.meta.clone();
-        meta.insert("format".into(), FORMAT.into());
+        let needed = meta.get("format").and_then(Value::as_u64).unwrap_or(OLDEST);
+        meta.insert("format".into(), needed.into());
         meta.insert("version".into(), env!("CARGO_PKG_VERSION").into());
         let meta = Value::Object(meta).to_string();
         let mut arrays: Vec<(&String, &Array)> = self.arrays.iter().collect();
@@ -256,12 +261,26 @@ impl Archive {
         serde_json::from_value(value).map_err(|e| self.error(format!("metadata `{name}`: {e}")))
     }
 
+    /// The beginning of every model: who made it, and its precision.
+    pub(crate) fn of_model<T: Scalar>(estimator: &str) -> Self {
+        let mut archive = Archive::default();
+        archive.set_field("estimator", estimator);
+        archive.set_field("precision", T::NAME);
+        archive
+    }
+
     /// Sets metadata of any shape that JSON can hold.
     pub fn set_field(&mut self, name: &str, value: impl serde::Serialize) {
         match serde_json::to_value(value) {
             Ok(value) => _ = self.meta.insert(name.into(), value),
             Err(reason) => self.fault = Some(reason.to_string()),
         }
+    }
+
+    /// Says that readers of earlier formats would misunderstand the file.
+    pub fn require(&mut self, format: u64) {
+        let needed = self.meta.get("format").and_then(Value::as_u64).unwrap_or(OLDEST);
+        self.meta.insert("format".into(), needed.max(format).into());
     }
 
     /// True when there is an array of this name.

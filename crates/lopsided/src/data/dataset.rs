@@ -7,6 +7,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::data::columns::{Cells, Column, table_of};
 use crate::data::graph::{Graph, GraphFrame, GraphRule};
 use crate::data::samples::{Samples, Side, is_everything};
 use faer::Mat;
@@ -36,6 +37,13 @@ pub enum Target {
     },
     /// Real values; NaN where unknown.
     Values(Vec<f64>),
+    /// Several real values; a row of which one is unknown is unknown.
+    Several {
+        /// What the values are called.
+        names: Vec<String>,
+        /// A row for each sample, a column for each name; NaN where unknown.
+        values: Mat<f64>,
+    },
 }
 
 /// So many different whole numbers are values, not classes.
@@ -62,9 +70,10 @@ impl Target {
         }
     }
 
-    /// One number per row, NaN where it is not known; `None` if a class has a name that is no number.
+    /// One number per row, NaN where it is not known; `None` if a class has a name that is no number, or there are several.
     pub fn numbers(&self) -> Option<Vec<f64>> {
         match self {
+            Target::Several { .. } => None,
             Target::Values(values) => Some(values.clone()),
             Target::Classes { names, codes } => {
                 let numbers: Vec<f64> = names.iter().map(|name| name.parse().ok()).collect::<Option<_>>()?;
@@ -83,6 +92,10 @@ impl Target {
                 Target::Classes { names: names.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
             }
             Target::Values(values) => Target::Values(rows.iter().map(|&i| values[i]).collect()),
+            Target::Several { names, values } => {
+                let picked = Mat::from_fn(rows.len(), values.ncols(), |i, j| values[(rows[i], j)]);
+                Target::Several { names: names.clone(), values: picked }
+            }
         }
     }
 
@@ -95,6 +108,9 @@ impl Target {
             Target::Values(values) => {
                 values.iter_mut().enumerate().filter(|v| hide(v.0)).for_each(|v| *v.1 = f64::NAN);
             }
+            Target::Several { values, .. } => {
+                (0..values.nrows()).filter(|&i| hide(i)).for_each(|i| values.row_mut(i).fill(f64::NAN));
+            }
         }
         self
     }
@@ -104,7 +120,30 @@ impl Target {
         match self {
             Target::Classes { codes, .. } => (0..codes.len()).filter(|&i| codes[i].is_some()).collect(),
             Target::Values(values) => (0..values.len()).filter(|&i| values[i].is_finite()).collect(),
+            Target::Several { values, .. } => {
+                (0..values.nrows()).filter(|&i| values.row(i).iter().all(|v| v.is_finite())).collect()
+            }
         }
+    }
+
+    /// Number of rows.
+    pub fn count(&self) -> usize {
+        match self {
+            Target::Classes { codes, .. } => codes.len(),
+            Target::Values(values) => values.len(),
+            Target::Several { values, .. } => values.nrows(),
+        }
+    }
+
+    /// Whether it is of classes; else it is of values.
+    pub fn is_classes(&self) -> bool {
+        matches!(self, Target::Classes { .. })
+    }
+
+    /// [`Error::Param`] for several values, for whoever learns one.
+    pub fn refuse_several(&self) -> Result<()> {
+        let Target::Several { names, .. } = self else { return Ok(()) };
+        Err(Error::param("target", names.join(","), "one column: only `krr` learns several"))
     }
 }
 
@@ -163,12 +202,43 @@ pub struct Dataset<T> {
     pub frame: Option<GraphFrame>,
     /// How raw rows and columns became the samples.
     pub maps: Maps<T>,
+    /// What the coordinates of the row samples are called, and the words of columns of text, which are NaN in `x`.
+    pub columns: Option<Vec<Column>>,
 }
 
 impl<T: Scalar> Dataset<T> {
     /// Row samples alone: the kernel compares them with each other, G\[i, j\] = k(x_i, x_j).
     pub fn new(x: Samples<T>) -> Self {
-        Dataset { x, z: None, y: None, weights: None, row_ids: None, col_ids: None, frame: None, maps: Maps::default() }
+        let (row_ids, col_ids, frame, maps) = (None, None, None, Maps::default());
+        Dataset { x, z: None, y: None, weights: None, row_ids, col_ids, frame, maps, columns: None }
+    }
+
+    /// Row samples from named columns of numbers and of text.
+    ///
+    /// Text is NaN in `x`; [`crate::estimators::Preparation`] makes numbers of it, and the estimators of
+    /// [`crate::estimators::recipe::estimator`] do that themselves.
+    ///
+    /// ```
+    /// use lopsided::Dataset;
+    /// use lopsided::data::columns::Cells;
+    ///
+    /// let color = ["red", "blue", "red"].map(|word| Some(word.to_string())).to_vec();
+    /// let columns = vec![("size".to_string(), Cells::Numbers(vec![1.0, 2.0, 5.0])), ("color".to_string(), Cells::Texts(color))];
+    /// let data: Dataset<f64> = Dataset::from_columns(columns)?;
+    /// assert_eq!((data.x.count(), data.x.width()), (3, 2));
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for columns of different lengths, [`Error::Param`] for two of one name.
+    pub fn from_columns(columns: Vec<(String, Cells)>) -> Result<Self> {
+        let (x, columns) = table_of(columns)?;
+        Ok(Dataset { columns: Some(columns), ..Dataset::new(x) })
+    }
+
+    /// Whether a column holds text.
+    pub fn has_words(&self) -> bool {
+        self.columns.iter().flatten().any(|column| column.words.is_some())
     }
 
     /// Two sample sets: G\[i, j\] = k(x_i, z_j). For a kernel of samples both have the same width, which is checked
@@ -212,6 +282,7 @@ impl<T: Scalar> Dataset<T> {
             col_ids: Some(ids.clone()),
             frame: Some(GraphFrame { rule: *rule, ids, sums, walk, features: None }),
             maps: Maps::default(),
+            columns: None,
         })
     }
 
@@ -268,6 +339,7 @@ impl<T: Scalar> Dataset<T> {
             col_ids: if nodes { picked(&self.col_ids) } else { self.col_ids.clone() },
             frame: None,
             maps: self.maps.clone(),
+            columns: self.columns.as_ref().map(|columns| columns.iter().map(|column| column.rows(rows)).collect()),
         }
     }
 

@@ -249,6 +249,17 @@ pub struct GraphFrame {
     pub features: Option<FeatureBlock>,
 }
 
+/// The samples of the wanted nodes, empty where there is none; `ids` are the names of the rows of `samples`.
+pub fn picked<T: Scalar>(ids: &[String], samples: &Csr<T>, wanted: &[String]) -> Csr<T> {
+    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+    let mut out = Csr::empty(samples.ncols());
+    for id in wanted {
+        let (cols, values) = places.get(id.as_str()).map_or((&[][..], &[][..]), |&at| samples.row(at));
+        out.push_row(cols.iter().copied().zip(values.iter().copied()));
+    }
+    out
+}
+
 impl GraphFrame {
     /// Row samples of the nodes of `graph`: their links on the row side, in coordinates of the training nodes.
     ///

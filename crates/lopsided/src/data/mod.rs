@@ -4,12 +4,14 @@
 //! | --- | --- | --- |
 //! | [`samples`] | [`crate::Samples`], [`crate::Csr`] | dense or sparse rows of numbers, one sample per row |
 //! | [`dataset`] | [`crate::Dataset`], [`crate::Target`] | samples of both sides, labels, names: what is fitted |
+//! | [`columns`] | [`columns::Column`] | names of columns, and the words of those that hold text |
 //! | [`graph`] | [`crate::Graph`], [`crate::GraphRule`] | directed graphs and the matrix they become |
 //! | [`node_features`] | [`node_features::NodeFeatures`] | features of nodes beside their links |
 //! | [`walk`] | [`crate::GraphRule::walk`] | several steps of the walk on a graph |
 //! | [`io`] | [`io::read`], [`io::write_matrix`] | files in and out |
 //! | [`row_stream`] | [`row_stream::RowStream`] | matrices larger than memory, read in passes |
 //! | [`archive`] | [`archive::Archive`] | saved models |
+//! | [`onnx`] | [`crate::estimators::onnx::export`] | models for other runtimes |
 //! | [`synth`] | [`synth::CyclicGraph`] | seeded examples with known answers |
 //!
 //! A file becomes samples or a graph, a graph becomes samples by its rule, and samples become a dataset:
@@ -26,10 +28,12 @@
 pub mod archive;
 #[cfg(feature = "ndarray")]
 pub mod arrays;
+pub mod columns;
 pub mod dataset;
 pub mod graph;
 pub mod io;
 pub mod node_features;
+pub mod onnx;
 pub mod row_stream;
 pub mod samples;
 pub mod synth;

@@ -77,14 +77,7 @@ pub struct Pca {
     pub solver: SolverSpec,
 }
 
-setters!(
-    Pca {
-        /// Number of components.
-        with_rank, rank: usize => rank;
-        /// Who finds them.
-        with_solver, solver: SolverSpec => solver;
-    }
-);
+setters!(Pca: with_rank(rank: usize), with_solver(solver: SolverSpec));
 
 impl Default for Pca {
     /// 16 components.
@@ -138,22 +131,8 @@ pub struct Kpca {
     pub solver: SolverSpec,
 }
 
-setters!(
-    Kpca {
-        /// The kernel; a `gamma` among its parameters wins over [`Kpca::gamma`].
-        with_kernel, kernel: KernelSpec => kernel;
-        /// How gamma is found for the kernels that need one.
-        with_gamma, gamma: Gamma => gamma;
-        /// Multiplies the bandwidth: gamma is divided by its square.
-        with_gamma_factor, gamma_factor: f64 => gamma_factor;
-        /// Centres the feature map.
-        with_center, center: bool => center;
-        /// Number of components.
-        with_rank, rank: usize => rank;
-        /// Who finds them.
-        with_solver, solver: SolverSpec => solver;
-    }
-);
+setters!(Kpca: with_kernel(kernel: KernelSpec), with_gamma(gamma: Gamma), with_gamma_factor(gamma_factor: f64),
+    with_center(center: bool), with_rank(rank: usize), with_solver(solver: SolverSpec));
 
 impl Default for Kpca {
     /// 16 components of the RBF kernel.
@@ -206,14 +185,7 @@ pub struct LinearSvd {
     pub solver: SolverSpec,
 }
 
-setters!(
-    LinearSvd {
-        /// Number of triplets.
-        with_rank, rank: usize => rank;
-        /// Who finds them.
-        with_solver, solver: SolverSpec => solver;
-    }
-);
+setters!(LinearSvd: with_rank(rank: usize), with_solver(solver: SolverSpec));
 
 impl Default for LinearSvd {
     /// 16 triplets.
@@ -264,16 +236,7 @@ pub struct Hope {
     pub solver: SolverSpec,
 }
 
-setters!(
-    Hope {
-        /// Weight of a path per link; `None`: 0.5 / spectral radius.
-        with_beta, beta: f64 => Some(beta);
-        /// Number of triplets.
-        with_rank, rank: usize => rank;
-        /// Who finds them.
-        with_solver, solver: SolverSpec => solver;
-    }
-);
+setters!(Hope: with_beta(beta: f64 => Some(beta)), with_rank(rank: usize), with_solver(solver: SolverSpec));
 
 impl Default for Hope {
     /// 16 triplets.

@@ -57,22 +57,9 @@ pub struct Biclustering {
     pub restarts: usize,
 }
 
-setters!(
-    Biclustering {
-        /// Clusters of the rows.
-        with_row_clusters, row_clusters: usize => row_clusters;
-        /// Clusters of the columns.
-        with_col_clusters, col_clusters: usize => col_clusters;
-        /// The features: kernel, rank, centring and solver.
-        with_svd, svd: KernelSvd => svd;
-        /// Scales the rows of A to unit length first.
-        with_unit_rows, unit_rows: bool => unit_rows;
-        /// Scales each sample's features to unit length before clustering.
-        with_unit_features, unit_features: bool => unit_features;
-        /// Starts of k-means.
-        with_restarts, restarts: usize => restarts;
-    }
-);
+setters!(Biclustering: with_row_clusters(row_clusters: usize), with_col_clusters(col_clusters: usize),
+    with_svd(svd: KernelSvd), with_unit_rows(unit_rows: bool), with_unit_features(unit_features: bool),
+    with_restarts(restarts: usize), with_compat(compat: Compatibility));
 
 impl Default for Biclustering {
     /// Two clusters on each side, the RBF kernel.
@@ -146,12 +133,6 @@ impl Biclustering {
     /// Number of features of each side.
     pub fn with_rank(mut self, rank: usize) -> Self {
         self.svd.rank = rank;
-        self
-    }
-
-    /// How rows and columns become comparable.
-    pub fn with_compat(mut self, compat: Compatibility) -> Self {
-        self.compat = compat;
         self
     }
 

@@ -38,6 +38,8 @@ pub struct Member<T> {
     pub settings: Vec<Setting>,
     /// What its models can do.
     pub can: Abilities,
+    /// Whether it can learn from a file in passes, without holding it.
+    pub streams: bool,
     /// What is usual for it on the nodes of a graph.
     pub nodes: Usual,
     build: Build<T>,
@@ -82,6 +84,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "embed",
             settings: with(&recipe::SVD_SETTINGS),
             can: embeds,
+            streams: false,
             nodes: Usual::NODES,
             build: |_, given, data| Ok(Box::new(recipe::embedding(given, data, false)?)),
         },
@@ -91,6 +94,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "bicluster",
             settings: with(&BICLUSTER_SETTINGS),
             can: Abilities { clusters: true, ..embeds },
+            streams: false,
             nodes: Usual::CLUSTERS,
             build: |_, given, data| Ok(Box::new(recipe::biclustering::<T>(given, (data.x.count(), data.x.width()))?)),
         },
@@ -100,6 +104,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "fit",
             settings: with(&APPROXIMATION_SETTINGS),
             can: of_rows,
+            streams: false,
             nodes: Usual::COMPONENTS,
             build: |_, given, data| Ok(Box::new(recipe::components(given, data)?)),
         },
@@ -109,6 +114,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             command: "fit",
             settings: with(&APPROXIMATION_SETTINGS),
             can: of_rows,
+            streams: false,
             nodes: Usual::COMPONENTS,
             build: |_, given, data| Ok(Box::new(recipe::features(given, data)?)),
         },
@@ -119,6 +125,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
         command: "fit",
         settings: entry.all_settings(),
         can: entry.can,
+        streams: entry.streams,
         nodes: Usual::learning(entry.kernel, true),
         build: |name, given, data| Ok(Box::new(Predicting(recipe::estimator(name, given, data)?.1))),
     });

@@ -17,6 +17,7 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random::{self, Purpose};
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
 use crate::data::dataset::{Dataset, Maps};
@@ -24,8 +25,6 @@ use crate::data::samples::{Samples, SamplesRef, Side};
 use crate::operator::{self, DenseOperator, Operator, SparseOperator};
 use crate::solvers::svd::{self, Svd};
 use faer::{Mat, MatRef};
-use std::fmt;
-use std::str::FromStr;
 
 /// Smaller side up to which a decomposition is complete unless a width is given.
 const FULL_SIDE: usize = 2000;
@@ -81,31 +80,7 @@ pub enum Compat {
     Learned,
 }
 
-const NAMES: [(Compat, &str); 5] = [
-    (Compat::None, "none"),
-    (Compat::Pinv, "pinv"),
-    (Compat::Pca, "pca"),
-    (Compat::Random, "random"),
-    (Compat::Learned, "learned"),
-];
-
-impl fmt::Display for Compat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAMES.iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name))
-    }
-}
-
-impl FromStr for Compat {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        NAMES.iter().find(|(_, name)| *name == text).map(|(kind, _)| *kind).ok_or_else(|| Error::Unknown {
-            kind: "compatibility",
-            name: text.into(),
-            known: NAMES.map(|(_, name)| name.into()).to_vec(),
-        })
-    }
-}
+words!(Compat, "compatibility": None = "none", Pinv = "pinv", Pca = "pca", Random = "random", Learned = "learned");
 
 /// A [`Compat`] with its number of coordinates q.
 ///
@@ -342,8 +317,8 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for (kind, name) in NAMES {
-            assert_eq!((name.parse::<Compat>().unwrap(), kind.to_string()), (kind, name.to_string()));
+        for name in ["none", "pinv", "pca", "random", "learned"] {
+            assert_eq!(name.parse::<Compat>().unwrap().to_string(), name);
         }
         assert!("pac".parse::<Compat>().unwrap_err().to_string().contains("did you mean `pca`?"));
     }

@@ -1,6 +1,6 @@
 //! What any estimator leaves behind, and what that can do.
 
-use super::{BiclusteringModel, Head, KernelPcaModel, KernelSvdModel, Model, load_model};
+use super::{BiclusteringModel, Head, KernelPcaModel, KernelSvdModel, Model, load_model, onnx};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -79,6 +79,17 @@ impl<T: Scalar> Fitted<T> {
         match self {
             Fitted::Predictor(model) => Ok(&**model),
             _ => Err(Error::param("predict", "asked for", "left out: the model does not predict")),
+        }
+    }
+
+    /// The model as an ONNX file.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for a model that does not predict, or not by a sum of kernels.
+    pub fn onnx(&self) -> Result<onnx::Exported> {
+        match self {
+            Fitted::Predictor(model) => onnx::export(&**model),
+            _ => Err(onnx::refused("it does not predict")),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::dataset::Dataset;
 use crate::kernel::{Gamma, Kernel, KernelSpec, kernel_settings};
-use crate::operator::{KernelMatrix, OperatorChoice, available_memory};
+use crate::operator::{KernelMatrix, OperatorChoice, OperatorKind, available_memory};
 
 /// Everything that makes the kernel matrix G of some data, which is what a kernel machine needs besides its own settings.
 ///
@@ -187,9 +187,14 @@ impl Gram {
         Ok((spec, kernel))
     }
 
-    /// What a machine that works with all of G would cost.
-    pub(crate) fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        KernelSvd::new(self.clone()).with_rank(1).plan(data, run)
+    /// What a machine that works with all of G would cost, by the products with one vector that it takes where G is stored or
+    /// evaluated, and where it is sparse.
+    pub(crate) fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run, (dense, sparse): (f64, f64)) -> Result<Plan> {
+        let plan = KernelSvd::new(self.clone()).with_rank(1).plan(data, run)?;
+        let evaluated = matches!(plan.operator.kind, OperatorKind::Dense | OperatorKind::Tiles);
+        let (product, start) = plan.operator.seconds;
+        let seconds = start + product * if evaluated { dense } else { sparse };
+        Ok(Plan { seconds: 0.0, ..plan }.with_more(seconds))
     }
 
     /// G, before anything of it is computed.

@@ -19,8 +19,10 @@ mod kernel_svd;
 mod landmarked;
 mod learned_compat;
 pub mod linear;
-pub(crate) mod moments;
+pub mod moments;
 mod new_values;
+pub mod onnx;
+mod preparation;
 mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
@@ -43,8 +45,9 @@ pub use landmarked::{
     SolutionErrors,
 };
 pub use learned_compat::{LearnedCompat, LearnedCompatModel, LearningStep, Loss};
-pub use prepared::{PREPARED_SETTINGS, Scale, Scaler};
-pub use scoring::{Answer, score};
+pub use preparation::{Described, Impute, Preparation, Scale};
+pub use prepared::PREPARED_SETTINGS;
+pub use scoring::{Answer, errors_of, score};
 pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
 
@@ -77,6 +80,12 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     /// What [`Estimator::fit`] would do, without doing it.
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan>;
 
+    /// Seconds of [`Estimator::validate`] for so many penalties and one fold, which leaves a share of the samples to learn from, for
+    /// an estimator with this plan. Provided: one fit per penalty, whose cost grows with the square of the samples.
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        penalties as f64 * share * share * plan.seconds
+    }
+
     /// Learns; the samples become part of the model.
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>>;
 
@@ -94,7 +103,7 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     ///
     /// Provided: one fit per point and fold. An override shares work between points and gives the same scores.
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
-        validate_by_fits(self, data, points, folds, run)
+        validate_by_fits(self, data, (points, folds), run)
     }
 }
 
@@ -119,9 +128,22 @@ pub trait Model<T: Scalar>: Send + Sync {
         false
     }
 
-    /// The embedding it predicts from, where there is one. Provided: none.
+    /// How the columns of a table become the samples of [`Model::embedding`], where they go through anything. Provided: none.
+    fn preparation(&self) -> Option<&Preparation> {
+        None
+    }
+
+    /// The embedding of prepared samples it predicts from, where there is one. Provided: none.
     fn embedding(&self) -> Option<&KernelSvdModel<T>> {
         None
+    }
+
+    /// The model as a sum of kernels, which other runtimes can compute. Provided: refused.
+    ///
+    /// # Errors
+    /// [`crate::Error::Export`] for a model that is none.
+    fn kernel_sum(&self) -> Result<onnx::KernelSum<T>> {
+        Err(onnx::refused("its predictions are no sum of kernels"))
     }
 
     /// The graph it was learned from, where it was one.
@@ -188,6 +210,8 @@ pub struct EstimatorEntry<T> {
     pub settings: &'static [&'static [Setting]],
     /// What its models can do, those with the right settings at least.
     pub can: Abilities,
+    /// Whether it can learn from a file in passes, without holding it ([`StreamedRidge`]).
+    pub streams: bool,
     /// Its kernel unless the user says otherwise.
     pub kernel: &'static str,
     /// Penalties to choose from where none is given: of classes, of values. None: it chooses itself, or has none.
@@ -237,14 +261,18 @@ const KERNEL_PENALTIES: &[f64] = &[1.0, 0.1, 10.0, 100.0, 1000.0];
 const PROBABLE: Abilities =
     Abilities { predict: true, probabilities: true, transform_rows: false, transform_cols: false, clusters: false };
 
+/// Points to score, and the folds to score them on.
+type Cases<'a> = (&'a [Point], &'a [Vec<usize>]);
+/// The score of every point on every fold.
+type Table = Vec<Vec<f64>>;
+
 /// The scores of [`Estimator::validate`] by one fit per point and fold.
-fn validate_by_fits<T: Scalar, E: Estimator<T> + ?Sized>(
-    estimator: &E,
-    data: &Dataset<T>,
-    points: &[Point],
-    folds: &[Vec<usize>],
-    run: &Run,
-) -> Result<Vec<Vec<f64>>> {
+fn validate_by_fits<T, E>(estimator: &E, data: &Dataset<T>, cases: Cases<'_>, run: &Run) -> Result<Table>
+where
+    T: Scalar,
+    E: Estimator<T> + ?Sized,
+{
+    let (points, folds) = cases;
     let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
     let one = |point: &Point, fold: &Vec<usize>| {
         let hidden = Dataset { y: Some(scoring::hidden(target, fold)), ..data.clone() };

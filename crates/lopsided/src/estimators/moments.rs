@@ -14,7 +14,7 @@ use faer::{Accum, Mat, MatRef, Par};
 ///
 /// Moments of disjoint samples add up. So those of the folds give every training part of a cross-validation by
 /// subtraction, the leading components of each side are a part of the matrices, and every penalty shares them.
-pub(crate) struct Moments {
+pub struct Moments {
     count: f64,
     /// Lower triangle of XᵀX.
     gram: Mat<f64>,
@@ -28,7 +28,7 @@ pub(crate) struct Moments {
 
 impl Moments {
     /// The moments of samples x with the targets y, one per row.
-    pub(crate) fn of(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Self {
+    pub fn of(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Self {
         let mut gram = Mat::zeros(x.ncols(), x.ncols());
         let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
         triangular::matmul(gram.as_mut(), lower, Accum::Add, x.transpose(), full, x, full, 1.0, Par::Seq);
@@ -38,7 +38,7 @@ impl Moments {
     }
 
     /// Moments of all parts together; `None` without parts.
-    pub(crate) fn total(parts: &[Moments]) -> Option<Self> {
+    pub fn total(parts: &[Moments]) -> Option<Self> {
         let (first, rest) = parts.split_first()?;
         let mut out = Moments {
             gram: first.gram.clone(),
@@ -66,7 +66,7 @@ impl Moments {
     ///
     /// # Errors
     /// [`crate::Error::Singular`] if the penalty is so large that the system cannot be factored.
-    pub(crate) fn solve(
+    pub fn solve(
         &self,
         without: Option<&Moments>,
         cols: &[usize],

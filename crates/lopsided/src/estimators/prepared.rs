@@ -1,9 +1,11 @@
-//! What is settled between the data and a machine that predicts: the scale of the columns, and the penalty.
+//! What is settled between the data and a machine that predicts: how the columns become numbers, and the penalty.
 //!
 //! A distance adds up the differences of all columns, so a column in grams drowns one in kilograms: unless told otherwise, the
 //! columns of a dense table are brought to mean 0 and deviation 1 before a kernel of distances sees them. A penalty weighs
 //! errors against the size of a function, and which weight is right only held-out rows can tell: unless given, a few are tried.
 
+use super::onnx::{KernelSum, refused};
+use super::preparation::{Impute, Preparation, Scale};
 use super::recipe;
 use super::scoring::{deal, hidden};
 use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits};
@@ -15,18 +17,24 @@ use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::GraphFrame;
-use crate::data::samples::{Samples, SamplesRef};
 use faer::Mat;
-use std::fmt;
-use std::str::FromStr;
+use std::borrow::Cow;
 
 /// Settings that every estimator of the list has beside its own.
-pub const PREPARED_SETTINGS: [Setting; 1] = [Setting::new(
-    "scale",
-    "how the columns of a table are scaled before anything is learned; the model keeps it",
-    "auto, standard, minmax or none",
-    "auto: standard for dense tables and kernels of distances",
-)];
+pub const PREPARED_SETTINGS: [Setting; 2] = [
+    Setting::new(
+        "scale",
+        "how the columns of a table are scaled before anything is learned; the model keeps it",
+        "auto, standard, minmax or none",
+        "auto: standard for dense tables and kernels of distances",
+    ),
+    Setting::new(
+        "impute",
+        "what fills missing values of a table, learned from the rows that are learned from; words are filled by the most frequent",
+        "mean, median, most-frequent or none",
+        "none: missing values are refused",
+    ),
+];
 
 /// Held-out parts that judge a penalty, and the samples up to which each part is held out in turn.
 const FOLDS: usize = 3;
@@ -37,123 +45,12 @@ const ENOUGH: usize = 12;
 /// Shares of features beside links that are tried.
 const WEIGHTS: [f64; 3] = [0.5, 0.2, 0.8];
 
-/// How the columns of a table are scaled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scale {
-    /// [`Scale::Standard`] for dense tables and kernels of distances, else [`Scale::None`].
-    #[default]
-    Auto,
-    /// Mean 0 and deviation 1.
-    Standard,
-    /// From 0 to 1.
-    MinMax,
-    /// As they are.
-    None,
-}
-
-const NAMES: [(Scale, &str); 4] =
-    [(Scale::Auto, "auto"), (Scale::Standard, "standard"), (Scale::MinMax, "minmax"), (Scale::None, "none")];
-
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAMES.iter().find(|(scale, _)| scale == self).map_or("", |(_, name)| name))
-    }
-}
-
-impl FromStr for Scale {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        NAMES.iter().find(|(_, name)| *name == text).map(|(scale, _)| *scale).ok_or_else(|| Error::Unknown {
-            kind: "scale",
-            name: text.into(),
-            known: NAMES.map(|(_, name)| name.into()).to_vec(),
-        })
-    }
-}
-
-/// x ↦ (x − offset)·factor, column by column, learned from some rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scaler {
-    offset: Vec<f64>,
-    factor: Vec<f64>,
-}
-
-impl Scaler {
-    /// The scaler of the listed rows; a constant column is only moved.
-    ///
-    /// ```
-    /// use lopsided::estimators::{Scale, Scaler};
-    /// use lopsided::{Mat, Samples};
-    ///
-    /// let x = Samples::Dense(Mat::from_fn(3, 2, |i, j| if j == 0 { [0.0, 2.0, 100.0][i] } else { 7.0 }));
-    /// let scaled = Scaler::of(x.as_ref(), &[0, 1], Scale::Standard)?.apply(x.as_ref())?.into_dense();
-    /// assert_eq!((scaled[(0, 0)], scaled[(1, 0)], scaled[(2, 0)], scaled[(0, 1)]), (-1.0, 1.0, 99.0, 0.0));
-    /// # Ok::<(), lopsided::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Param`] for sparse samples, which would not stay sparse.
-    pub fn of<T: Scalar>(x: SamplesRef<'_, T>, rows: &[usize], scale: Scale) -> Result<Self> {
-        let SamplesRef::Dense(x) = x else { return Err(refused(scale)) };
-        let count = rows.len().max(1) as f64;
-        let (mut offset, mut factor) = (Vec::new(), Vec::new());
-        for column in x.col_iter() {
-            let values = || rows.iter().map(|&i| column[i].as_f64());
-            let (start, width) = if scale == Scale::MinMax {
-                let (least, most) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
-                (least, most - least)
-            } else {
-                let mean = values().sum::<f64>() / count;
-                (mean, (values().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt())
-            };
-            // What rounding leaves of a constant column is no width.
-            let varies = width > 16.0 * f64::EPSILON * start.abs();
-            offset.push(start);
-            factor.push(if varies { 1.0 / width } else { 1.0 });
-        }
-        Ok(Scaler { offset, factor })
-    }
-
-    /// The samples, scaled.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for samples of another width, [`Error::Param`] for sparse ones.
-    pub fn apply<T: Scalar>(&self, x: SamplesRef<'_, T>) -> Result<Samples<T>> {
-        let SamplesRef::Dense(x) = x else { return Err(refused(Scale::Standard)) };
-        if x.ncols() != self.offset.len() {
-            return Err(Error::shape("the number of columns", self.offset.len(), x.ncols()));
-        }
-        let scaled = |i: usize, j: usize| T::of((x[(i, j)].as_f64() - self.offset[j]) * self.factor[j]);
-        Ok(Samples::Dense(Mat::from_fn(x.nrows(), x.ncols(), scaled)))
-    }
-}
-
-impl Scaler {
-    /// The data with their rows scaled.
-    fn on<T: Scalar>(&self, data: &Dataset<T>) -> Result<Dataset<T>> {
-        Ok(Dataset {
-            x: self.apply(data.x.as_ref())?,
-            z: data.z.clone(),
-            y: data.y.clone(),
-            weights: data.weights.clone(),
-            row_ids: data.row_ids.clone(),
-            col_ids: data.col_ids.clone(),
-            frame: data.frame.clone(),
-            maps: data.maps.clone(),
-        })
-    }
-}
-
-fn refused(scale: Scale) -> Error {
-    Error::param("scale", scale, "none for a sparse table, which would not stay sparse")
-}
-
-/// An estimator with the scale of its columns and the penalties to choose from; none where one was given.
+/// An estimator with what its columns go through and the penalties to choose from; none where one was given.
 pub(super) struct Prepared<T> {
     pub(super) inner: Box<dyn Estimator<T>>,
     /// Never [`Scale::Auto`].
     pub(super) scale: Scale,
+    pub(super) impute: Impute,
     pub(super) penalties: Vec<f64>,
     /// Share of the features of nodes beside their links; `None`: the best of a few.
     pub(super) weight: Option<f64>,
@@ -167,29 +64,48 @@ struct Settled<T> {
 }
 
 impl<T: Scalar> Prepared<T> {
-    /// The scale of the rows with a target; none where columns are left as they are.
-    fn scaler(&self, data: &Dataset<T>, target: Option<&Target>) -> Result<Option<Scaler>> {
-        if self.scale == Scale::None {
+    /// Whether anything but the names of columns is learned.
+    fn changes(&self, data: &Dataset<T>) -> bool {
+        self.scale != Scale::None || self.impute != Impute::None || data.has_words()
+    }
+
+    /// What the rows with a target teach about the columns; none where these are left as they are and have no names.
+    fn preparation(&self, data: &Dataset<T>, target: Option<&Target>) -> Result<Option<Preparation>> {
+        if !self.changes(data) && data.columns.is_none() {
             return Ok(None);
         }
-        data.x.check_finite("X")?;
         let known = target.map(Target::known).unwrap_or_default();
-        Scaler::of(data.x.as_ref(), &known, self.scale).map(Some)
+        Preparation::learn(data, &known, self.scale, self.impute).map(Some)
+    }
+
+    /// The data as the machine sees them.
+    fn prepared<'a>(&self, data: &'a Dataset<T>) -> Result<Cow<'a, Dataset<T>>> {
+        let preparation = self.preparation(data, data.y.as_ref())?;
+        preparation.map_or(Ok(Cow::Borrowed(data)), |preparation| preparation.apply(data))
+    }
+
+    /// Parts that are held out to judge the penalties; none where there is no choice, or nothing to judge by.
+    fn held_out(&self, target: &Target) -> usize {
+        let known = target.known().len();
+        match known {
+            _ if self.penalties.len() < 2 || known < ENOUGH || smallest_class(target) < FOLDS => 0,
+            _ if known <= FEW => FOLDS,
+            _ => 1,
+        }
     }
 
     /// The machine with the best of the penalties, and what is to be said about the choice.
     fn settled(&self, data: &Dataset<T>, run: &Run) -> Result<Settled<T>> {
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
-        let known = target.known().len();
-        let smallest = smallest_class(target);
-        if self.penalties.len() < 2 || known < ENOUGH || smallest < FOLDS {
+        let held = self.held_out(target);
+        if held == 0 {
             return Ok(Settled { machine: self.inner.with(&Settings::default())?, warning: None, chosen: None });
         }
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
-        folds.truncate(if known <= FEW { FOLDS } else { 1 });
+        folds.truncate(held);
         let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
         let scores = self.tried(data, &mut points, &folds, run)?;
-        let values = matches!(target, Target::Values(_));
+        let values = !target.is_classes();
         let best = best(&scores, values);
         let tried: Vec<String> = self.penalties.iter().zip(&scores).map(|(p, s)| format!("{p}: {s:.4}")).collect();
         let why = format!("penalty {}, by held-out {} of {}", self.penalties[best], measure(values), tried.join(", "));
@@ -224,7 +140,7 @@ impl<T: Scalar> Prepared<T> {
         }
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
         folds.truncate(1);
-        let values = matches!(target, Target::Values(_));
+        let values = !target.is_classes();
         let mut scores = Vec::new();
         for weight in WEIGHTS {
             let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
@@ -238,7 +154,7 @@ impl<T: Scalar> Prepared<T> {
         Ok((data.with_feature_weight(weight)?, Some(why)))
     }
 
-    /// Scores of points that say everything, each fold by a scale of its own.
+    /// Scores of points that say everything, each fold prepared by the rows outside of it.
     fn closed_scores(
         &self,
         data: &Dataset<T>,
@@ -246,14 +162,14 @@ impl<T: Scalar> Prepared<T> {
         folds: &[Vec<usize>],
         run: &Run,
     ) -> Result<Vec<Vec<f64>>> {
-        if self.scale == Scale::None {
+        if !self.changes(data) {
             return self.inner.validate(data, points, folds, run);
         }
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let mut out = vec![Vec::new(); points.len()];
         for fold in folds {
-            let Some(scaler) = self.scaler(data, Some(&hidden(target, fold)))? else { continue };
-            let scores = self.inner.validate(&scaler.on(data)?, points, std::slice::from_ref(fold), run)?;
+            let Some(preparation) = self.preparation(data, Some(&hidden(target, fold)))? else { continue };
+            let scores = self.inner.validate(&*preparation.apply(data)?, points, std::slice::from_ref(fold), run)?;
             out.iter_mut().zip(scores).for_each(|(out, score)| out.extend(score));
         }
         Ok(out)
@@ -301,48 +217,72 @@ fn worthless(target: &Target, folds: &[Vec<usize>], score: f64) -> Option<String
                 )
             })
         }
-        Target::Values(values) => {
-            let center = mean(&values);
-            let deviation = mean(&values.iter().map(|v| (v - center).powi(2)).collect::<Vec<_>>()).sqrt();
-            (score >= deviation).then(|| {
-                let r2 = 1.0 - (score / deviation).powi(2);
-                format!("held-out R² is {r2:.2}: the mean alone predicts as well; another kernel or --cv 5 may help")
-            })
+        Target::Values(values) => no_better_than(score, deviation(&values)),
+        Target::Several { values, .. } => {
+            let each: Vec<f64> = values.col_iter().map(|c| deviation(&c.iter().copied().collect::<Vec<_>>())).collect();
+            no_better_than(score, mean(&each))
         }
     }
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    let center = mean(values);
+    mean(&values.iter().map(|v| (v - center).powi(2)).collect::<Vec<_>>()).sqrt()
+}
+
+/// The sentence about an error that is not below the deviation of the values.
+fn no_better_than(error: f64, deviation: f64) -> Option<String> {
+    (error >= deviation).then(|| {
+        let r2 = 1.0 - (error / deviation).powi(2);
+        format!("held-out R² is {r2:.2}: the mean alone predicts as well; another kernel or --cv 5 may help")
+    })
 }
 
 impl<T: Scalar> Estimator<T> for Prepared<T> {
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
         let mut given = given.clone();
-        let scale = given.word("scale")?.unwrap_or(self.scale);
-        given.take("scale");
+        let (scale, impute) =
+            (given.word("scale")?.unwrap_or(self.scale), given.word("impute")?.unwrap_or(self.impute));
+        given.take_all(&PREPARED_SETTINGS);
         let auto = matches!(given.value("penalty"), Some(Value::Text(word)) if word == "auto");
         if auto && !self.penalties.is_empty() {
             given.take("penalty");
         }
         let penalties = if given.value("penalty").is_some() { Vec::new() } else { self.penalties.clone() };
         let weight = recipe::take_feature_weight(&mut given)?.or(self.weight);
-        Ok(Box::new(Prepared { inner: self.inner.with(&given)?, scale, penalties, weight }))
+        Ok(Box::new(Prepared { inner: self.inner.with(&given)?, scale, impute, penalties, weight }))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        self.inner.plan(data, run)
+        let parts = data.y.as_ref().map_or(0, |target| self.held_out(target)) as f64;
+        // A machine that is given a penalty does not look for one.
+        let given = self.penalties.first().map(|p| Point::default().with("penalty", *p)).unwrap_or_default();
+        let plan = self.inner.with(&given)?.plan(&*self.prepared(data)?, run)?;
+        let share = (FOLDS - 1) as f64 / FOLDS as f64;
+        let search = self.inner.validate_seconds(&plan, self.penalties.len(), share);
+        Ok(Plan { seconds: plan.seconds + parts * search, ..plan })
+    }
+
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        self.inner.validate_seconds(plan, penalties, share)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         if self.penalties.len() > 1 {
             // Whatever cannot be is told of all samples, not of a part of them.
-            self.inner.plan(&data, run)?;
+            self.plan(&data, run)?;
         }
         let (data, weighed) = self.weighed(data, run)?;
         let note = data.frame.as_ref().and_then(GraphFrame::note);
         let weight = data.frame.as_ref().and_then(|frame| frame.features.as_ref()).map(|features| features.weight);
         let Settled { machine, warning, chosen } = self.settled(&data, run)?;
-        let scaler = self.scaler(&data, data.y.as_ref())?;
-        let data = if let Some(scaler) = &scaler { scaler.on(&data)? } else { data };
+        let preparation = self.preparation(&data, data.y.as_ref())?;
+        let prepared = preparation.as_ref().map(|preparation| preparation.apply(&data)).transpose()?;
+        let prepared = prepared.and_then(|prepared| if let Cow::Owned(own) = prepared { Some(own) } else { None });
+        let data = Dataset { columns: None, ..prepared.unwrap_or(data) };
         let inner = machine.fit(data, run)?;
         let mut report = inner.report().clone();
+        report.warnings.extend(preparation.iter().flat_map(Preparation::remarks).cloned());
         report.warnings.extend(warning);
         report.warnings.extend(note.filter(|note| !inner.report().warnings.contains(note)));
         let chosen: Vec<String> = weighed.into_iter().chain(report.chosen.or(chosen)).collect();
@@ -350,24 +290,25 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
         if let Some(weight) = weight {
             report.params.insert("feature-weight".into(), weight.into());
         }
-        if scaler.is_some() {
+        if self.scale != Scale::None {
             report.params.insert("scale".into(), self.scale.to_string().into());
         }
-        Ok(Box::new(PreparedModel { inner, scaler, report }))
+        if self.impute != Impute::None {
+            report.params.insert("impute".into(), self.impute.to_string().into());
+        }
+        Ok(Box::new(PreparedModel { inner, preparation, report }))
     }
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
-        match self.scaler(data, data.y.as_ref())? {
-            Some(scaler) => self.inner.errors(&scaler.on(data)?, run),
-            None => self.inner.errors(data, run),
-        }
+        self.inner.errors(&*self.prepared(data)?, run)
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let open = |point: &Point| !self.penalties.is_empty() && point.value("penalty").is_none();
-        let changes = |point: &Point| ["scale", "feature-weight"].iter().any(|name| point.value(name).is_some());
-        if points.iter().any(|point| open(point) || changes(point)) || (has_features(data) && self.weight.is_none()) {
-            return validate_by_fits(self, data, points, folds, run);
+        let own = |point: &Point| PREPARED_SETTINGS.iter().any(|setting| point.value(setting.name).is_some());
+        let own = |point: &Point| own(point) || point.value("feature-weight").is_some();
+        if points.iter().any(|point| open(point) || own(point)) || (has_features(data) && self.weight.is_none()) {
+            return validate_by_fits(self, data, (points, folds), run);
         }
         match self.weight.filter(|_| has_features(data)) {
             Some(weight) => self.closed_scores(&data.with_feature_weight(weight)?, points, folds, run),
@@ -376,32 +317,25 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     }
 }
 
-/// A model that scales what it is asked about as it scaled what it learned from.
+/// A model that prepares what it is asked about as it prepared what it learned from.
 pub(super) struct PreparedModel<T> {
     inner: Box<dyn Model<T>>,
-    scaler: Option<Scaler>,
+    preparation: Option<Preparation>,
     report: FitReport,
 }
 
 impl<T: Scalar> PreparedModel<T> {
-    /// A model of an archive with the scale that the archive has, where it has one.
+    /// A model of an archive with the preparation that the archive has, where it has one.
     pub(super) fn of(inner: Box<dyn Model<T>>, archive: &Archive) -> Result<Box<dyn Model<T>>> {
-        if !archive.has("scale.offset") {
-            return Ok(inner);
-        }
-        let scaler = Scaler { offset: archive.vector("scale.offset")?, factor: archive.vector("scale.factor")? };
-        if scaler.offset.len() != scaler.factor.len() {
-            return Err(archive.error("has a scale whose arrays do not fit together"));
-        }
+        let Some(preparation) = Preparation::of_archive(archive)? else { return Ok(inner) };
         let report = archive.field("fit")?;
-        Ok(Box::new(PreparedModel { inner, scaler: Some(scaler), report }))
+        Ok(Box::new(PreparedModel { inner, preparation: Some(preparation), report }))
     }
 
-    /// What the inner model says of samples that are scaled.
+    /// What the inner model says of samples that are prepared.
     fn ask<R>(&self, samples: &Dataset<T>, about: impl FnOnce(&Dataset<T>) -> Result<R>) -> Result<R> {
-        let Some(scaler) = &self.scaler else { return about(samples) };
-        samples.x.check_finite("the new rows")?;
-        about(&scaler.on(samples)?)
+        let Some(preparation) = &self.preparation else { return about(samples) };
+        about(&*preparation.apply(samples)?)
     }
 }
 
@@ -422,8 +356,23 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
         self.inner.has_probabilities()
     }
 
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        let sum = self.inner.kernel_sum()?;
+        let Some(preparation) = self.preparation.as_ref().filter(|preparation| preparation.changes()) else {
+            return Ok(sum);
+        };
+        let words = || {
+            refused("it turns words into numbers or fills missing values, and only the scale of columns is exported")
+        };
+        Ok(KernelSum { scale: Some(preparation.scaling().ok_or_else(words)?), ..sum })
+    }
+
     fn embedding(&self) -> Option<&KernelSvdModel<T>> {
-        self.inner.embedding().filter(|_| self.scaler.is_none())
+        self.inner.embedding()
+    }
+
+    fn preparation(&self) -> Option<&Preparation> {
+        self.preparation.as_ref()
     }
 
     fn frame(&self) -> Option<&GraphFrame> {
@@ -437,9 +386,8 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
     fn archive(&self) -> Archive {
         let mut archive = self.inner.archive();
         archive.set_field("fit", &self.report);
-        if let Some(scaler) = &self.scaler {
-            archive.set_vector("scale.offset", &scaler.offset);
-            archive.set_vector("scale.factor", &scaler.factor);
+        if let Some(preparation) = &self.preparation {
+            preparation.put(&mut archive);
         }
         archive
     }

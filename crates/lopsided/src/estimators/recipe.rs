@@ -5,7 +5,8 @@
 //! itself, which refuses what it does not know.
 
 use super::compat::{Compat, Compatibility};
-use super::prepared::{PREPARED_SETTINGS, Prepared, Scale};
+use super::preparation::{Impute, Scale};
+use super::prepared::{PREPARED_SETTINGS, Prepared};
 use super::{
     Approximation, Biclustering, Estimator, EstimatorEntry, FitReport, Gram, KernelPca, KernelSvd, KernelSvdModel,
     NystromFeatures, Recipe, estimators,
@@ -16,7 +17,8 @@ use crate::base::registry;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
-use crate::data::dataset::{Dataset, Target};
+use crate::data::columns::refuse_words;
+use crate::data::dataset::Dataset;
 use crate::data::graph::{Graph, GraphRule, Links};
 use crate::data::node_features::{FeatureBlock, NodeFeatures, USUAL_WEIGHT};
 use crate::data::samples::SamplesRef;
@@ -395,9 +397,11 @@ pub fn estimator<T: Scalar>(
     }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
-    let values = matches!(data.y, Some(Target::Values(_)));
+    let values = data.y.as_ref().is_some_and(|y| !y.is_classes());
+    let (scale, impute) = take_preparation(&mut given, &recipe.svd.gram.kernel, &entry, data)?;
     let prepared = Prepared {
-        scale: take_scale(&mut given, &recipe.svd.gram.kernel, &entry, data)?,
+        scale,
+        impute,
         weight,
         penalties: entry.penalties[usize::from(values)].to_vec(),
         inner: (entry.build)(recipe.clone()),
@@ -405,23 +409,36 @@ pub fn estimator<T: Scalar>(
     Ok((recipe, prepared.with(&given)?))
 }
 
-/// Takes out how columns are scaled. What compares the rows of a table with its columns changes neither, points of the user's own
+/// Takes out how columns are scaled and what fills them. What compares the rows of a table with its columns changes neither, points of the user's own
 /// stand in the units of the table, and two sample sets have columns of their own each.
-fn take_scale<T: Scalar>(
+fn take_preparation<T: Scalar>(
     given: &mut Settings,
     kernel: &KernelSpec,
     entry: &EstimatorEntry<T>,
     data: &Dataset<T>,
-) -> Result<Scale> {
+) -> Result<(Scale, Impute)> {
     let scale = given.word("scale")?.unwrap_or_default();
-    given.take("scale");
-    let table = data.frame.is_none() && data.z.is_none() && !kernel.is_precomputed() && !entry.can.transform_cols;
+    let impute = given.word("impute")?.unwrap_or_default();
+    given.take_all(&PREPARED_SETTINGS);
+    let rows = data.frame.is_none() && data.z.is_none() && !kernel.is_precomputed();
+    let table = rows && !entry.can.transform_cols;
     let dense = matches!(data.x.as_ref(), SamplesRef::Dense(_));
     let points = given.value("landmark-points").is_some();
+    if !rows || points {
+        let who = if points {
+            "landmarks of your own are rows of numbers"
+        } else {
+            "a graph, --cols and a precomputed kernel need numbers"
+        };
+        refuse_words(data.columns.as_deref(), "the table", who)?;
+    }
+    if impute != Impute::None && !(rows && dense) {
+        return Err(Error::param("impute", impute, "none unless the input is a table without --cols"));
+    }
     match scale {
-        Scale::Auto if table && dense && !points && kernel.nature().distance => Ok(Scale::Standard),
-        Scale::Auto | Scale::None => Ok(Scale::None),
-        scale if table && !points => Ok(scale),
+        Scale::Auto if table && dense && !points && kernel.nature().distance => Ok((Scale::Standard, impute)),
+        Scale::Auto | Scale::None => Ok((Scale::None, impute)),
+        scale if table && !points => Ok((scale, impute)),
         scale => Err(Error::param("scale", scale, "none unless the rows of a table are compared with each other")),
     }
 }
@@ -493,7 +510,7 @@ pub fn features<T: Scalar>(mut given: Settings, _data: &Dataset<T>) -> Result<Ny
 pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)) -> Result<Biclustering> {
     let precomputed = given.value("kernel").is_some_and(|k| KernelSpec::new(&k.to_string()).is_precomputed());
     let compat = take_compat(&mut given, if precomputed { Compat::None } else { Compat::Pca })?;
-    let row_clusters = given.count("row-clusters", 2)? as usize;
+    let row_clusters = given.needed(&BICLUSTER_SETTINGS[0])? as usize;
     let col_clusters = given.count("col-clusters", row_clusters as u32)? as usize;
     let (unit_rows, unit_features) = (given.flag("unit-rows", true)?, given.flag("unit-features", false)?);
     let restarts = given.count("restarts", 10)? as usize;
@@ -507,7 +524,12 @@ pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)
 
 /// Settings of a biclustering besides those of its kernel SVD.
 pub const BICLUSTER_SETTINGS: [Setting; 5] = [
-    Setting::new("row-clusters", "number of row clusters", "between 1 and the number of rows", "2"),
+    Setting::new(
+        "row-clusters",
+        "number of row clusters",
+        "between 1 and the number of rows",
+        "none, it must be given",
+    ),
     Setting::new("col-clusters", "number of column clusters", "between 1 and the number of columns", "as of the rows"),
     Setting::new("unit-rows", "scales the rows of the matrix to unit length", "true or false", "true"),
     Setting::new("unit-features", "scales features to unit length before clustering", "true or false", "false"),
@@ -532,6 +554,9 @@ pub fn of_archive(archive: &Archive) -> Result<Settings> {
         found.insert("rank".into(), model.singular_values().len().into());
         found.insert("scaling".into(), model.scaling.to_string().into());
         found.insert("center".into(), model.is_centered().into());
+    }
+    for (name, value) in archive.field::<Option<Settings>>("prepare")?.unwrap_or_default().iter() {
+        found.insert(name.into(), serde_json::json!(value));
     }
     if let Some(rule) = archive.field::<Option<GraphRule>>("graph")? {
         found.insert("links".into(), serde_json::json!(rule.links));

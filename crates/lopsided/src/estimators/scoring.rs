@@ -32,6 +32,8 @@ pub enum Answer {
     Classes(Vec<String>),
     /// A real number.
     Values,
+    /// Several real numbers, by these names.
+    Several(Vec<String>),
 }
 
 impl Answer {
@@ -39,27 +41,33 @@ impl Answer {
     pub fn classes(&self) -> &[String] {
         match self {
             Answer::Classes(names) => names,
-            Answer::Values => &[],
+            Answer::Values | Answer::Several(_) => &[],
         }
+    }
+
+    /// Names of several values; none for one value and for classes.
+    pub fn targets(&self) -> &[String] {
+        if let Answer::Several(names) = self { names } else { &[] }
     }
 
     /// Columns of decision values.
     pub fn width(&self) -> usize {
-        self.classes().len().max(1)
+        self.classes().len().max(self.targets().len()).max(1)
     }
 
-    /// The predictions in words: class names, or numbers that read back exactly.
+    /// The predictions in words: class names, or numbers that read back exactly; of several numbers the first.
     pub fn words(&self, decision: MatRef<'_, f64>) -> Vec<String> {
         match self {
             Answer::Classes(names) => {
                 largest_columns(decision).iter().map(|&code| names[code as usize].clone()).collect()
             }
-            Answer::Values => decision.col(0).iter().map(ToString::to_string).collect(),
+            Answer::Values | Answer::Several(_) => decision.col(0).iter().map(ToString::to_string).collect(),
         }
     }
 }
 
-/// Micro-F1 of classes, or the root mean squared error of values, over the rows whose target is known.
+/// Micro-F1 of classes, or the root mean squared error of values, over the rows whose target is known; of several values the
+/// mean of their errors, see [`errors_of`].
 ///
 /// For classes more is better, for values less. Rows without target do not count:
 ///
@@ -86,7 +94,26 @@ pub fn score(target: &Target, decision: MatRef<'_, f64>) -> f64 {
             let truth: Vec<f64> = rows.iter().map(|&i| values[i]).collect();
             rmse(&truth, &rows.iter().map(|&i| decision[(i, 0)]).collect::<Vec<_>>())
         }
+        Target::Several { values, .. } => {
+            let errors = errors_of(values.as_ref(), decision);
+            errors.iter().sum::<f64>() / errors.len().max(1) as f64
+        }
     }
+}
+
+/// The root mean squared error of each of several values, over the rows in which all of them are known.
+///
+/// ```
+/// use lopsided::estimators::errors_of;
+///
+/// let truth = faer::mat![[1.0, 0.0], [f64::NAN, 0.0], [1.0, 2.0]];
+/// let found = faer::mat![[1.0, 0.0], [9.0, 9.0], [3.0, 2.0]];
+/// assert_eq!(errors_of(truth.as_ref(), found.as_ref()), [2.0_f64.sqrt(), 0.0]);
+/// ```
+pub fn errors_of(truth: MatRef<'_, f64>, decision: MatRef<'_, f64>) -> Vec<f64> {
+    let rows: Vec<usize> = (0..truth.nrows()).filter(|&i| truth.row(i).iter().all(|v| v.is_finite())).collect();
+    let column = |m: MatRef<'_, f64>, c: usize| rows.iter().map(|&i| m[(i, c)]).collect::<Vec<_>>();
+    (0..truth.ncols()).map(|c| rmse(&column(truth, c), &column(decision, c))).collect()
 }
 
 /// Rows with a known target, and what a linear machine is to learn about them.
@@ -100,6 +127,12 @@ pub(crate) struct Known {
 impl Known {
     /// The known part of a target.
     pub(crate) fn of(target: Option<&Target>) -> Result<Self> {
+        target.map_or(Ok(()), Target::refuse_several)?;
+        Known::even_several(target)
+    }
+
+    /// The same for those who learn several values at once.
+    pub(crate) fn even_several(target: Option<&Target>) -> Result<Self> {
         let target = target.ok_or_else(no_target)?;
         let rows = target.known();
         if rows.is_empty() {
@@ -117,6 +150,10 @@ impl Known {
             Target::Values(values) => {
                 let y = Mat::from_fn(rows.len(), 1, |i, _| values[rows[i]]);
                 Ok(Known { y, rows, answer: Answer::Values })
+            }
+            Target::Several { names, values } => {
+                let y = Mat::from_fn(rows.len(), values.ncols(), |i, c| values[(rows[i], c)]);
+                Ok(Known { y, rows, answer: Answer::Several(names.clone()) })
             }
         }
     }

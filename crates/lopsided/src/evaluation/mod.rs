@@ -1,36 +1,18 @@
-//! What embeddings are for: classifying nodes, reconstructing and predicting links, predicting the target of a table, measured alike for every method.
+//! How good a choice is on data it has not seen: settings by cross-validation, embeddings by links that were taken out.
 //!
 //! | question | type | gives |
 //! | --- | --- | --- |
-//! | which class does a node have? | [`NodeClassification`] | micro- and macro-F1 on random splits |
-//! | which links were there? | [`reconstruct`] | errors of a graph read back from features |
-//! | which links are missing? | [`HeldOut`] | AUROC and average precision of held-out links |
-//! | what is the target of a row? | [`TablePrediction`] | AUROC, micro-F1 or RMSE on random splits |
-//! | and of rows never seen before? | [`InductivePrediction`] | the same, with a model for each split |
-//! | the same for millions of rows | [`HoldOut`] | one split, moments only |
 //! | which settings are best? | [`Search`] | scores of a grid in cross-validation |
-//! | how exact is a solver? | [`Reference`] | η, residuals and angles against the exact triplets |
+//! | which links are missing? | [`HeldOut`] | AUROC and average precision of held-out links |
+//! | and over many trials? | [`Spread`] | mean and standard deviation |
 //!
-//! The tasks on features take [`crate::Features`], whatever method made them, and learn with the same linear
-//! machine; splits depend on the seed only. So two methods are compared on equal terms: the same rows to learn
-//! from, the same choice of penalties.
+//! Splits depend on the seed only, so two methods are compared on equal terms. The tasks of the papers' tables (nodes,
+//! tables, reconstruction) stand on this library in a crate of their own, `lopsided-papers`.
 
-mod accuracy;
-mod classify;
-mod hold_out;
-mod inductive;
-mod links;
 mod predict;
 mod search;
-mod summary;
-mod tables;
+mod spread;
 
-pub use accuracy::{Accuracy, Reference};
-pub use classify::{Choice, Grid, NodeClassification, Trial};
-pub use hold_out::{HoldOut, HoldOutScore};
-pub use inductive::{InductivePrediction, TableScores};
-pub use links::{Reconstruction, reconstruct};
 pub use predict::{HeldOut, LinkScores};
 pub use search::{Search, Tried, Tuning};
-pub use summary::{Spread, Summary, summarize};
-pub use tables::{Measure, TablePrediction, standardized, standardized_by};
+pub use spread::Spread;

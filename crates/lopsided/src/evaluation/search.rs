@@ -6,9 +6,9 @@ use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
 use crate::base::scalar::Scalar;
 use crate::base::settings::Value;
-use crate::data::dataset::{Dataset, Target};
+use crate::data::dataset::Dataset;
 use crate::estimators::scoring::{deal, no_target};
-use crate::estimators::{Estimator, Point};
+use crate::estimators::{Estimator, Plan, Point};
 use std::collections::BTreeMap;
 
 /// Choice of settings by cross-validation: micro-F1 for classes, root mean squared error for values.
@@ -84,7 +84,7 @@ impl Search {
         let points = self.points();
         let scores = estimator.validate(data, &points, &folds, run)?;
         let tried: Vec<Tried> = points.iter().zip(scores).map(|(point, scores)| Tried::of(point, scores)).collect();
-        let less_is_better = matches!(target, Target::Values(_));
+        let less_is_better = !target.is_classes();
         let gain = |t: &Tried| if less_is_better { -t.score.mean } else { t.score.mean };
         let best = tried.iter().enumerate().reduce(|a, b| if gain(b.1) > gain(a.1) { b } else { a });
         let empty = || Error::param("grid", "empty", "at least one value for every setting");
@@ -94,6 +94,23 @@ impl Search {
         Ok((chosen, Tuning { folds: self.folds, measure, best, points: tried }))
     }
 
+    /// What [`Search::run`] and the fit after it would do: that of the first point, with the seconds of both. All but the
+    /// penalty is learned anew for each point.
+    ///
+    /// # Errors
+    /// Those of [`Estimator::plan`].
+    pub fn plan<T: Scalar>(&self, estimator: &dyn Estimator<T>, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let first = estimator.with(&self.points().into_iter().next().unwrap_or_default())?;
+        let plan = first.plan(data, run)?;
+        let count = |penalty: bool| -> usize {
+            let values = self.grid.iter().filter(|(name, _)| (name == "penalty") == penalty);
+            values.map(|(_, values)| values.len()).product()
+        };
+        let share = 1.0 - 1.0 / self.folds.max(2) as f64;
+        let search = (count(false) * self.folds) as f64 * first.validate_seconds(&plan, count(true), share);
+        Ok(Plan { seconds: plan.seconds + search, ..plan })
+    }
+
     /// Every combination of values; one point that changes nothing for a grid without settings.
     fn points(&self) -> Vec<Point> {
         let extended = |points: Vec<Point>, (name, values): &(String, Vec<Value>)| {
@@ -101,6 +118,33 @@ impl Search {
             points.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect()
         };
         self.grid.iter().fold(vec![Point::default()], extended)
+    }
+}
+
+impl Tuning {
+    /// All points, the best first; equals stay in the order of the grid.
+    pub fn ranked(&self) -> Vec<&Tried> {
+        let mut points: Vec<&Tried> = self.points.iter().collect();
+        let order = |a: &Tried, b: &Tried| a.score.mean.total_cmp(&b.score.mean);
+        points.sort_by(|a, b| if self.measure == "rmse" { order(a, b) } else { order(b, a) });
+        points
+    }
+
+    /// All points as lines of comma-separated values, the best first: the settings, mean and deviation.
+    ///
+    /// # Errors
+    /// [`Error::Io`] that cannot happen, as text is written to memory.
+    pub fn csv(&self) -> Result<String> {
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let failed = |e: std::io::Error| Error::io("the table of points", e);
+        let title = self.best.params.keys().map(String::as_str).chain([self.measure, "deviation"]);
+        out.write_record(title).map_err(|e| failed(e.into()))?;
+        for Tried { params, score } in self.ranked() {
+            let scores = [score.mean.to_string(), score.deviation.to_string()];
+            out.write_record(params.values().chain(&scores)).map_err(|e| failed(e.into()))?;
+        }
+        let bytes = out.into_inner().map_err(|e| failed(e.into_error()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -116,6 +160,7 @@ impl Tried {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::dataset::Target;
 
     fn search(folds: usize) -> Search {
         let values = |v: &[f64]| v.iter().map(|v| Value::Number(*v)).collect();
@@ -128,6 +173,19 @@ mod tests {
         assert_eq!(points.len(), 6);
         assert_eq!(points[1], Point::default().with("rank", 1).with("penalty", 4));
         assert_eq!(Search { folds: 2, grid: Vec::new() }.points(), [Point::default()]);
+    }
+
+    #[test]
+    fn points_are_ranked_by_what_is_measured() {
+        let point = |name: &str, mean: f64| Tried {
+            params: BTreeMap::from([("kernel".to_string(), name.to_string())]),
+            score: Spread { mean, deviation: 0.5 },
+        };
+        let points = vec![point("a", 1.0), point("b,c", 3.0), point("d", 1.0)];
+        let of = |measure| Tuning { folds: 2, measure, best: points[0].clone(), points: points.clone() };
+        assert_eq!(of("micro-f1").csv().unwrap(), "kernel,micro-f1,deviation\n\"b,c\",3,0.5\na,1,0.5\nd,1,0.5\n");
+        let names: Vec<String> = of("rmse").ranked().iter().map(|t| t.params["kernel"].clone()).collect();
+        assert_eq!(names, ["a", "d", "b,c"]);
     }
 
     #[test]

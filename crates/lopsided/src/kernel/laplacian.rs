@@ -1,6 +1,6 @@
 use super::rbf::exponential_block;
-use super::{GAMMA, Nature};
 use super::{Kernel, Meeting, Separable};
+use super::{Nature, gamma_entry};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -47,10 +47,6 @@ pub(super) const NATURE: Nature =
     Nature { symmetric: true, bandwidth: Some(Meeting::L1), distance: true, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
-    Entry {
-        name: "laplacian",
-        about: "k(x, z) = exp(-gamma |x - z|_1)",
-        settings: &[GAMMA],
-        build: |params| Ok(Box::new(Laplacian { gamma: params.positive("gamma", None)? })),
-    }
+    let about = "k(x, z) = exp(-gamma |x - z|_1)";
+    gamma_entry("laplacian", about, |params| Ok(Box::new(Laplacian { gamma: params.positive("gamma", None)? })))
 }

@@ -305,6 +305,15 @@ pub fn kernel_settings() -> Vec<Setting> {
     all
 }
 
+/// The entry of a kernel whose one setting is a gamma that the data give where the user does not.
+fn gamma_entry<T: Scalar>(
+    name: &'static str,
+    about: &'static str,
+    build: fn(&Settings) -> Result<Box<dyn Kernel<T>>>,
+) -> Entry<dyn Kernel<T>> {
+    Entry { name, about, settings: &[GAMMA], build }
+}
+
 /// The coefficient of the distance in kernels that find it from the data.
 const GAMMA: Setting = Setting::new(
     "gamma",
@@ -358,6 +367,11 @@ impl KernelSpec {
     /// Whether the input is the matrix of values itself.
     pub fn is_precomputed(&self) -> bool {
         self.nature().precomputed
+    }
+
+    /// Whether it is not in the list.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
     }
 
     /// A kernel without parameters.

@@ -299,6 +299,18 @@ pub fn block<T: Scalar>(
     }
 }
 
+/// out ← f(|x − z|²) of every pair.
+pub(super) fn by_distance<T: Scalar>(
+    x: SamplesRef<'_, T>,
+    z: SamplesRef<'_, T>,
+    out: MatMut<'_, T>,
+    f: impl Fn(T) -> T,
+) {
+    block(Meeting::Dot, x, z, out, |column, xs, size| {
+        column.iter_mut().zip(xs).for_each(|(v, &xx)| *v = f(Meeting::Dot.distance(*v, xx, size)));
+    });
+}
+
 /// The rows with their zeros, for samples that are sparse in name only.
 fn dense<T: Scalar>(rows: CsrRef<'_, T>) -> Mat<T> {
     let mut out = Mat::zeros(rows.nrows(), rows.ncols());

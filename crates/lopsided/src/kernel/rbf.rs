@@ -1,5 +1,5 @@
 use super::{Derivative, Kernel, Meeting, Separable, pair};
-use super::{GAMMA, Nature};
+use super::{Nature, gamma_entry};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -66,10 +66,6 @@ pub(super) const NATURE: Nature =
     Nature { symmetric: true, bandwidth: Some(Meeting::Dot), distance: true, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
-    Entry {
-        name: "rbf",
-        about: "k(x, z) = exp(-gamma |x - z|^2)",
-        settings: &[GAMMA],
-        build: |params| Ok(Box::new(Rbf { gamma: params.positive("gamma", None)? })),
-    }
+    let about = "k(x, z) = exp(-gamma |x - z|^2)";
+    gamma_entry("rbf", about, |params| Ok(Box::new(Rbf { gamma: params.positive("gamma", None)? })))
 }

@@ -1,5 +1,5 @@
 use super::{Derivative, Kernel, Meeting, Normalization, Separable, pair};
-use super::{GAMMA, Nature};
+use super::{Nature, gamma_entry};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -40,11 +40,7 @@ pub struct Sne {
 impl<T: Scalar> Kernel<T> for Sne {
     fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         let gamma = T::of(self.gamma);
-        pair::block(Meeting::Dot, x, z, out, |column, xs, size| {
-            for (v, &xx) in column.iter_mut().zip(xs) {
-                *v = -gamma * Meeting::Dot.distance(*v, xx, size);
-            }
-        });
+        pair::by_distance(x, z, out, |distance| -gamma * distance);
         Ok(())
     }
 
@@ -66,10 +62,6 @@ pub(super) const NATURE: Nature =
     Nature { symmetric: false, bandwidth: Some(Meeting::Dot), distance: true, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
-    Entry {
-        name: "sne",
-        about: "k(x, z) = exp(-gamma |x - z|^2) / sum over all z' of exp(-gamma |x - z'|^2)",
-        settings: &[GAMMA],
-        build: |params| Ok(Box::new(Sne { gamma: params.positive("gamma", None)? })),
-    }
+    let about = "k(x, z) = exp(-gamma |x - z|^2) / sum over all z' of exp(-gamma |x - z'|^2)";
+    gamma_entry("sne", about, |params| Ok(Box::new(Sne { gamma: params.positive("gamma", None)? })))
 }

@@ -1,5 +1,5 @@
 use super::FIXED_GAMMA;
-use super::{Derivative, Kernel, Meeting, Normalization, pair};
+use super::{Derivative, Kernel, Normalization, pair};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -38,11 +38,7 @@ pub struct StudentT {
 impl<T: Scalar> Kernel<T> for StudentT {
     fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         let gamma = T::of(self.gamma);
-        pair::block(Meeting::Dot, x, z, out, |column, xs, size| {
-            for (v, &xx) in column.iter_mut().zip(xs) {
-                *v = T::one() / (T::one() + gamma * Meeting::Dot.distance(*v, xx, size));
-            }
-        });
+        pair::by_distance(x, z, out, |distance| T::one() / (T::one() + gamma * distance));
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! families are below.
 
 use super::budget::BudgetCost;
+use super::subspace::Subspace;
 
 /// Counts and sums over the trials so far.
 ///
@@ -62,6 +63,21 @@ impl Account {
         self.trials += 1;
         self.cumulative_loss += loss;
         self.energy += gradient * gradient;
+    }
+
+    /// Takes note of what the two sides hold.
+    pub(super) fn holds(&mut self, left: &Subspace, right: &Subspace) {
+        self.stored = left.stored() + right.stored();
+        self.bytes = left.bytes() + right.bytes();
+        let (a, b) = (left.cost(), right.cost());
+        self.budget.removed = a.removed + b.removed;
+        self.budget.error = a.error + b.error;
+    }
+
+    /// Takes note of what the only side holds.
+    pub(super) fn holds_one(&mut self, space: &Subspace) {
+        (self.rank, self.stored) = (space.rank(), space.stored());
+        (self.bytes, self.budget) = (space.bytes(), space.cost());
     }
 
     /// Counts a trial of gradient descent: the size ‖M‖ of its instance, its label and the slope of its loss.

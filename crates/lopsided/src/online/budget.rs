@@ -5,7 +5,7 @@
 //! [`super::Account`].
 
 use crate::base::error::{Error, Result};
-use std::str::FromStr;
+use crate::base::registry::words;
 
 /// At most so many samples are stored on each side; beyond it the one whose loss changes the matrix least goes.
 ///
@@ -45,26 +45,12 @@ pub enum Removal {
     Merge,
 }
 
+words!(Removal, "removal": Drop = "drop", Merge = "merge");
+
 impl Budget {
     /// [`Error::Param`] for a budget of nothing.
     pub fn check(&self) -> Result<()> {
         if self.size == 0 { Err(Error::param("budget", 0, "at least 1")) } else { Ok(()) }
-    }
-}
-
-impl FromStr for Removal {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "drop" => Ok(Removal::Drop),
-            "merge" => Ok(Removal::Merge),
-            _ => Err(Error::Unknown {
-                kind: "removal",
-                name: text.into(),
-                known: ["drop", "merge"].map(String::from).to_vec(),
-            }),
-        }
     }
 }
 

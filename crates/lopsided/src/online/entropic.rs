@@ -15,7 +15,7 @@ use super::loss::Loss;
 use super::matrices::{diagonal, eigen};
 use super::spec::LearnerSpec;
 use super::step::StepSize;
-use super::{LearnerEntry, OnlineLearner, budget_note, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, accounted, budget_note, checkpoint_of};
 use crate::base::error::{Error, Result};
 use crate::base::settings::Setting;
 use crate::data::archive::Archive;
@@ -160,9 +160,7 @@ impl ExponentiatedGradient {
 }
 
 impl OnlineLearner for ExponentiatedGradient {
-    fn predict(&self, instance: &Instance) -> Result<f64> {
-        Ok(self.prediction(instance)?.2)
-    }
+    accounted!();
 
     fn update(&mut self, instance: &Instance, label: f64) -> Result<Outcome> {
         self.spec.loss.check_label(label)?;
@@ -178,10 +176,8 @@ impl OnlineLearner for ExponentiatedGradient {
             self.exponent.add(instance, &looks, &change)?;
             self.decompose()?;
         }
-        let space = &self.exponent.space;
-        (self.account.rank, self.account.stored) = (space.rank(), space.stored());
-        self.account.span = self.account.span.max(space.rank());
-        (self.account.bytes, self.account.budget) = (space.bytes(), space.cost());
+        self.account.holds_one(&self.exponent.space);
+        self.account.span = self.account.span.max(self.account.rank);
         Ok(Outcome { prediction, loss })
     }
 
@@ -189,10 +185,6 @@ impl OnlineLearner for ExponentiatedGradient {
         let mut archive = checkpoint_of(&self.spec, &self.account);
         self.exponent.save(&mut archive);
         archive
-    }
-
-    fn account(&self) -> &Account {
-        &self.account
     }
 
     fn no_bound(&self, at: &Account) -> Option<&'static str> {

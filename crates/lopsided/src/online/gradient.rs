@@ -10,7 +10,7 @@ use super::instance::Instance;
 use super::loss::Loss;
 use super::matrices::{frobenius, svd};
 use super::spec::LearnerSpec;
-use super::{LearnerEntry, OnlineLearner, RADIUS, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, RADIUS, accounted, checkpoint_of};
 use crate::base::error::Result;
 use crate::data::archive::Archive;
 
@@ -89,18 +89,12 @@ impl GradientDescent {
     fn settle(&mut self) {
         let (left, right) = (&self.matrix.left, &self.matrix.right);
         self.account.rank = left.rank().min(right.rank());
-        self.account.stored = left.stored() + right.stored();
-        self.account.bytes = left.bytes() + right.bytes();
-        let (a, b) = (left.cost(), right.cost());
-        self.account.budget.removed = a.removed + b.removed;
-        self.account.budget.error = a.error + b.error;
+        self.account.holds(left, right);
     }
 }
 
 impl OnlineLearner for GradientDescent {
-    fn predict(&self, instance: &Instance) -> Result<f64> {
-        Ok(self.prediction(instance)?.2)
-    }
+    accounted!();
 
     fn update(&mut self, instance: &Instance, label: f64) -> Result<Outcome> {
         self.spec.loss.check_label(label)?;
@@ -128,10 +122,6 @@ impl OnlineLearner for GradientDescent {
         archive.set_vector("reach", &[self.reach]);
         self.matrix.save(&mut archive);
         archive
-    }
-
-    fn account(&self) -> &Account {
-        &self.account
     }
 
     fn regret_bound(&self, at: &Account, _comparator_loss: f64) -> Option<f64> {

@@ -190,6 +190,20 @@ pub fn learner_entry(name: &str) -> Result<LearnerEntry> {
     })
 }
 
+/// What a learner says whose account is a field of that name, and whose prediction comes with what it looked at.
+macro_rules! accounted {
+    () => {
+        fn predict(&self, instance: &Instance) -> Result<f64> {
+            Ok(self.prediction(instance)?.2)
+        }
+
+        fn account(&self) -> &Account {
+            &self.account
+        }
+    };
+}
+use accounted;
+
 /// The metadata every checkpoint starts with.
 fn checkpoint_of(spec: &LearnerSpec, account: &Account) -> Archive {
     let mut archive = Archive::default();

@@ -9,7 +9,7 @@ use super::instance::Instance;
 use super::loss::Loss;
 use super::matrices::diagonal;
 use super::spec::LearnerSpec;
-use super::{LearnerEntry, OnlineLearner, RADIUS, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, RADIUS, accounted, checkpoint_of};
 use crate::base::error::{Error, Result};
 use crate::base::settings::Setting;
 use crate::data::archive::Archive;
@@ -71,19 +71,13 @@ impl PNormPerceptron {
         let (left, right) = (&self.theta.left, &self.theta.right);
         self.account.rank = left.rank();
         self.account.span = self.account.span.max(left.rank());
-        self.account.stored = left.stored() + right.stored();
-        self.account.bytes = left.bytes() + right.bytes();
-        let (a, b) = (left.cost(), right.cost());
-        self.account.budget.removed = a.removed + b.removed;
-        self.account.budget.error = a.error + b.error;
+        self.account.holds(left, right);
         Ok(())
     }
 }
 
 impl OnlineLearner for PNormPerceptron {
-    fn predict(&self, instance: &Instance) -> Result<f64> {
-        Ok(self.prediction(instance)?.2)
-    }
+    accounted!();
 
     fn update(&mut self, instance: &Instance, label: f64) -> Result<Outcome> {
         self.spec.loss.check_label(label)?;
@@ -105,10 +99,6 @@ impl OnlineLearner for PNormPerceptron {
         archive.set_vector("largest", &[self.largest]);
         self.theta.save(&mut archive);
         archive
-    }
-
-    fn account(&self) -> &Account {
-        &self.account
     }
 
     fn regret_bound(&self, at: &Account, comparator_loss: f64) -> Option<f64> {

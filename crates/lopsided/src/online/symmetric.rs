@@ -11,7 +11,7 @@ use super::instance::Instance;
 use super::loss::Loss;
 use super::matrices::{diagonal, eigen, product};
 use super::spec::LearnerSpec;
-use super::{LearnerEntry, OnlineLearner, RADIUS, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, RADIUS, accounted, checkpoint_of};
 use crate::base::error::Result;
 use crate::data::archive::Archive;
 
@@ -71,9 +71,7 @@ impl SymmetricDescent {
 }
 
 impl OnlineLearner for SymmetricDescent {
-    fn predict(&self, instance: &Instance) -> Result<f64> {
-        Ok(self.prediction(instance)?.2)
-    }
+    accounted!();
 
     fn update(&mut self, instance: &Instance, label: f64) -> Result<Outcome> {
         self.spec.loss.check_label(label)?;
@@ -91,9 +89,7 @@ impl OnlineLearner for SymmetricDescent {
             self.account.span = self.account.span.max(self.matrix.space.rank());
             self.project()?;
         }
-        let space = &self.matrix.space;
-        (self.account.rank, self.account.stored) = (space.rank(), space.stored());
-        (self.account.bytes, self.account.budget) = (space.bytes(), space.cost());
+        self.account.holds_one(&self.matrix.space);
         Ok(Outcome { prediction, loss })
     }
 
@@ -101,10 +97,6 @@ impl OnlineLearner for SymmetricDescent {
         let mut archive = checkpoint_of(&self.spec, &self.account);
         self.matrix.save(&mut archive);
         archive
-    }
-
-    fn account(&self) -> &Account {
-        &self.account
     }
 
     fn regret_bound(&self, at: &Account, _comparator_loss: f64) -> Option<f64> {

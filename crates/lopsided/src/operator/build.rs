@@ -22,6 +22,8 @@ use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
 use crate::data::samples::SamplesRef;
 use crate::kernel::{Kernel, Normalization, Separable};
+use faer::Mat;
+use std::time::Instant;
 
 /// A kernel, two sample sets and how G may be multiplied: everything an operator is built from.
 ///
@@ -125,6 +127,32 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
     /// [`Error::Shape`] for samples of different widths, [`Error::Memory`] where the wanted kind does not fit,
     /// [`Error::Param`] for a sparse form that the kernel or the samples do not have.
     pub fn plan(&self) -> Result<OperatorPlan> {
+        self.planned(None)
+    }
+
+    /// The same with seconds by what a small block of kernel values takes.
+    pub(crate) fn measured_plan(&self) -> Result<OperatorPlan> {
+        self.planned(self.value_seconds())
+    }
+
+    /// Seconds of one kernel value, where the kernel is a function of two samples.
+    fn value_seconds(&self) -> Option<f64> {
+        const SIDE: usize = 128;
+        if self.kernel.is_precomputed() || self.kernel.graph().is_some() || self.x.width() != self.z.width() {
+            return None;
+        }
+        let (rows, cols) = (SIDE.min(self.x.count()), SIDE.min(self.z.count()));
+        let mut block = Mat::<T>::zeros(rows, cols);
+        // The first time pays for memory that is new.
+        let mut once = || {
+            let start = Instant::now();
+            let (x, z) = (self.x.subrows(0, rows), self.z.subrows(0, cols));
+            self.kernel.block(x, z, block.as_mut()).ok().map(|()| start.elapsed().as_secs_f64())
+        };
+        Some(once()?.min(once()?) / (rows * cols).max(1) as f64)
+    }
+
+    fn planned(&self, value: Option<f64>) -> Result<OperatorPlan> {
         if let Some(graph) = self.kernel.graph() {
             let (kind, bytes) = (OperatorKind::Sparse, 2 * self.x.bytes() as u64);
             let (why, seconds) =
@@ -140,7 +168,7 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         if self.x.width() != self.z.width() {
             return Err(Error::shape("the width of the column samples", self.x.width(), self.z.width()));
         }
-        let costs = Costs::of(self.kernel, self.x, self.z, self.memory);
+        let costs = Costs::of(self.kernel, self.x, self.z, (self.memory, value));
         if self.sampled_cols.is_some() {
             return Ok(costs.blocks());
         }

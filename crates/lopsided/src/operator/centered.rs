@@ -4,10 +4,11 @@
 //! centred product costs a plain one and (n + m)·r operations. New samples are centred by the *training* means, never
 //! by their own.
 
-use super::{Access, Operator, col_sums, row_sums};
+use super::Operator;
 use crate::base::error::Result;
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
+use crate::operator::delegated;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -34,12 +35,21 @@ pub struct Means<T> {
 }
 
 impl<T: Scalar> Means<T> {
-    /// The means of an operator, by two products with a vector of ones.
+    /// The means of an operator, by two products with a vector of ones; one where it is symmetric.
     pub fn of(g: &dyn Operator<T>) -> Result<Self> {
+        let (n, m) = (g.nrows(), g.ncols());
         let scaled =
-            |sums: Vec<T>, count: usize| -> Vec<T> { sums.into_iter().map(|s| s / T::of(count as f64)).collect() };
-        let rows = scaled(row_sums(g)?, g.ncols());
-        let cols = scaled(col_sums(g)?, g.nrows());
+            |sums: Mat<T>, count: usize| -> Vec<T> { sums.col(0).iter().map(|&s| s / T::of(count as f64)).collect() };
+        let ones = |count: usize| Mat::from_fn(count, 1, |_, _| T::one());
+        let (rows, cols) = if g.is_symmetric() {
+            let mut sums = Mat::zeros(n, 1);
+            g.apply(ones(m).as_ref(), sums.as_mut())?;
+            let means = scaled(sums, m);
+            (means.clone(), means)
+        } else {
+            let (rows, cols) = g.apply_both(ones(m).as_ref(), ones(n).as_ref())?;
+            (scaled(rows, m), scaled(cols, n))
+        };
         let all = rows.iter().copied().sum::<T>() / T::of(g.nrows() as f64);
         Ok(Means { rows, cols, all })
     }
@@ -96,20 +106,17 @@ impl<'a, T: Scalar> Centered<'a, T> {
 }
 
 impl<T: Scalar> Operator<T> for Centered<'_, T> {
-    fn nrows(&self) -> usize {
-        self.inner.nrows()
+    delegated!(inner: size, access, rounding);
+
+    fn is_symmetric(&self) -> bool {
+        self.inner.is_symmetric() && self.means.rows == self.means.cols
     }
 
-    fn ncols(&self) -> usize {
-        self.inner.ncols()
-    }
-
-    fn rounding(&self) -> f64 {
-        self.inner.rounding()
-    }
-
-    fn access(&self) -> Access {
-        self.inner.access()
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        let (mut forth, mut back) = self.inner.apply_both(v, u)?;
+        subtract(forth.as_mut(), v, (&self.means.rows, &self.means.cols, self.means.all));
+        subtract(back.as_mut(), u, (&self.means.cols, &self.means.rows, self.means.all));
+        Ok((forth, back))
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {

@@ -1,10 +1,11 @@
 //! Counting: how much work was asked of an operator, in numbers that do not depend on the machine.
 
-use super::{Access, Operator};
+use super::Operator;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
-use faer::{MatMut, MatRef};
+use crate::operator::delegated;
+use faer::{Mat, MatMut, MatRef};
 
 /// Any operator; what is asked of it is counted by a [`Watch`].
 pub(super) struct Counted<'a, T> {
@@ -13,20 +14,10 @@ pub(super) struct Counted<'a, T> {
 }
 
 impl<T: Scalar> Operator<T> for Counted<'_, T> {
-    fn nrows(&self) -> usize {
-        self.inner.nrows()
-    }
+    delegated!(inner: size, access, rounding);
 
-    fn ncols(&self) -> usize {
-        self.inner.ncols()
-    }
-
-    fn access(&self) -> Access {
-        self.inner.access()
-    }
-
-    fn rounding(&self) -> f64 {
-        self.inner.rounding()
+    fn is_symmetric(&self) -> bool {
+        self.inner.is_symmetric()
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
@@ -51,6 +42,11 @@ impl<T: Scalar> Operator<T> for Counted<'_, T> {
     fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         self.watch.multiplying(u.ncols());
         self.inner.apply_transpose(u, out)
+    }
+
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        self.watch.multiplying(v.ncols() + u.ncols());
+        self.inner.apply_both(v, u)
     }
 }
 

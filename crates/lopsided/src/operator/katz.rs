@@ -3,10 +3,11 @@
 //! The spectral radius ρ(A) decides what β may be. It is bounded from both sides until the bounds agree to ten digits;
 //! where they do not, the upper one is taken, so that the sum exists whatever the truth is.
 
-use super::{Access, Operator};
+use super::Operator;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::samples::{Csr, SamplesRef};
+use crate::operator::delegated;
 use crate::products::radius::SpectralRadius;
 use crate::products::strips::Strips;
 use faer::{Mat, MatMut, MatRef};
@@ -167,21 +168,7 @@ fn notes<T: Scalar>(a: &Csr<T>, share: f64, radius: SpectralRadius) -> Vec<Strin
 }
 
 impl<T: Scalar> Operator<T> for Katz<T> {
-    fn nrows(&self) -> usize {
-        self.scaled.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.scaled.ncols()
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
-        super::block_by_products(self, rows, cols, out)
-    }
-
-    fn access(&self) -> Access {
-        Access::Products
-    }
+    delegated!(scaled: size, products);
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         self.series(&self.scaled, v, out)

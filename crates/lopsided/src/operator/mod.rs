@@ -80,6 +80,7 @@ pub use dense::DenseOperator;
 pub use katz::Katz;
 pub use kernel::KernelOperator;
 pub use page_rank::PageRank;
+pub(crate) use plan::FLOP;
 pub use plan::{OperatorChoice, OperatorKind, OperatorPlan, available_memory};
 pub use product::ProductOperator;
 pub(crate) use product::multiply;
@@ -175,6 +176,26 @@ pub trait Operator<T: Scalar>: Sync {
         T::eps()
     }
 
+    /// Whether G is known to equal its transpose, so that one product serves both. Provided: no.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
+    /// (G·V, Gᵀ·U). Provided: one product after the other, or one with both where G is symmetric.
+    ///
+    /// Whoever evaluates entries anew in every product, or reads them from memory, does it once for both where it can.
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        if self.is_symmetric() {
+            let mut both = Mat::zeros(self.nrows(), v.ncols() + u.ncols());
+            self.apply(beside(v, u).as_ref(), both.as_mut())?;
+            return Ok(apart(&both, v.ncols()));
+        }
+        let (mut forth, mut back) = (Mat::zeros(self.nrows(), v.ncols()), Mat::zeros(self.ncols(), u.ncols()));
+        self.apply(v, forth.as_mut())?;
+        self.apply_transpose(u, back.as_mut())?;
+        Ok((forth, back))
+    }
+
     /// Whether entries of single precision are accurate enough for whoever asked for the operator. Provided: no.
     fn single_suffices(&self) -> bool {
         false
@@ -217,12 +238,60 @@ pub trait Operator<T: Scalar>: Sync {
     }
 }
 
+/// \[v, u\].
+fn beside<T: Scalar>(v: MatRef<'_, T>, u: MatRef<'_, T>) -> Mat<T> {
+    let mut out = Mat::zeros(v.nrows(), v.ncols() + u.ncols());
+    out.as_mut().subcols_mut(0, v.ncols()).copy_from(v);
+    out.as_mut().subcols_mut(v.ncols(), u.ncols()).copy_from(u);
+    out
+}
+
+/// The first columns and the others.
+fn apart<T: Scalar>(both: &Mat<T>, first: usize) -> (Mat<T>, Mat<T>) {
+    (both.subcols(0, first).to_owned(), both.subcols(first, both.ncols() - first).to_owned())
+}
+
 /// out ← block in single precision.
 fn rounded<T: Scalar>(block: MatRef<'_, T>, out: MatMut<'_, f32>) {
     for (to, from) in out.col_iter_mut().zip(block.col_iter()) {
         to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = from.as_f64() as f32);
     }
 }
+
+/// What an operator says as its field does (`size`, `access`, `rounding`), or as all that are known by products alone do
+/// (`products`).
+macro_rules! delegated {
+    ($field:ident: $($what:ident),+) => { $(delegated!(@$what $field);)+ };
+    (@size $field:ident) => {
+        fn nrows(&self) -> usize {
+            self.$field.nrows()
+        }
+
+        fn ncols(&self) -> usize {
+            self.$field.ncols()
+        }
+    };
+    (@access $field:ident) => {
+        fn access(&self) -> $crate::operator::Access {
+            self.$field.access()
+        }
+    };
+    (@rounding $field:ident) => {
+        fn rounding(&self) -> f64 {
+            self.$field.rounding()
+        }
+    };
+    (@products $field:ident) => {
+        fn block(&self, rows: &[usize], cols: &[usize], out: faer::MatMut<'_, T>) -> $crate::base::error::Result<()> {
+            $crate::operator::block_by_products(self, rows, cols, out)
+        }
+
+        fn access(&self) -> $crate::operator::Access {
+            $crate::operator::Access::Products
+        }
+    };
+}
+pub(crate) use delegated;
 
 /// Row sums G·1.
 pub(crate) fn row_sums<T: Scalar>(g: &dyn Operator<T>) -> Result<Vec<T>> {

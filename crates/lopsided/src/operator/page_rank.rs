@@ -1,9 +1,10 @@
 //! Random walks with restart as a kernel of a graph's nodes.
 
-use super::{Access, Katz, Operator};
+use super::{Katz, Operator};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::samples::Csr;
+use crate::operator::delegated;
 use faer::{MatMut, MatRef};
 
 /// Personalised PageRank, R = (1 − α)·(I − αP)⁻¹ = (1 − α)·Σ_{k ≥ 0} (αP)^k: where a walk over P that ends with probability
@@ -59,21 +60,7 @@ impl<T: Scalar> PageRank<T> {
 }
 
 impl<T: Scalar> Operator<T> for PageRank<T> {
-    fn nrows(&self) -> usize {
-        self.steps.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.steps.ncols()
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: MatMut<'_, T>) -> Result<()> {
-        super::block_by_products(self, rows, cols, out)
-    }
-
-    fn access(&self) -> Access {
-        Access::Products
-    }
+    delegated!(steps: size, products);
 
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
         self.steps.apply(v, out.as_mut())?;

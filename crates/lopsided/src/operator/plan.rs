@@ -10,17 +10,18 @@
 //! 4. Tiles, where about every entry is needed once.
 //! 5. Stored, where G fits a quarter of the memory; tiles otherwise.
 //!
-//! Seconds are rough and for one core: they are there to tell minutes from days.
+//! Seconds are for one core. What a kernel value costs is measured where a plan is asked for; all other rates are those of
+//! `benchsuite/plans.py`, which compares plans with what they are about.
 
 use super::sparse::estimate_meetings;
 use super::symmetric::is_symmetric;
 use crate::base::error::{Error, Result};
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::data::samples::SamplesRef;
 use crate::kernel::{Kernel, Separable};
 use crate::products::exponents::Exponents;
 use std::fmt;
-use std::str::FromStr;
 
 /// Kernel evaluations per product beyond which streaming tiles is not offered on its own.
 const TILE_LIMIT: f64 = 1e11;
@@ -72,6 +73,8 @@ pub enum OperatorChoice {
     Dense,
 }
 
+words!(OperatorChoice, "operator": Auto = "auto", Sparse = "sparse", Tiles = "tiles", Dense = "dense");
+
 /// What a product with G will cost, known before anything is allocated.
 #[derive(Clone, Debug)]
 pub struct OperatorPlan {
@@ -86,6 +89,9 @@ pub struct OperatorPlan {
     /// Rough seconds on one core for a product with one vector, and once for setting up.
     pub seconds: (f64, f64),
 }
+
+/// Seconds of a floating-point operation in products of matrices.
+pub(crate) const FLOP: f64 = 5.6e-11;
 
 /// What G is for.
 #[derive(Clone, Copy)]
@@ -107,7 +113,8 @@ pub(super) struct Costs {
     /// Estimated entries of S = X·Zᵀ, where the sparse form applies.
     pub(super) meetings: Option<u64>,
     sparse_bytes: u64,
-    width: f64,
+    /// Seconds of a kernel value.
+    value: f64,
     factored: Option<f64>,
     memory: u64,
 }
@@ -117,10 +124,12 @@ impl Costs {
         kernel: &dyn Kernel<T>,
         x: SamplesRef<'_, T>,
         z: SamplesRef<'_, T>,
-        memory: u64,
+        (memory, value): (u64, Option<f64>),
     ) -> Self {
         let cells = x.count() as f64 * z.count() as f64;
         let width = (x.nnz() + z.nnz()) as f64 / (x.count() + z.count()).max(1) as f64;
+        // Without a measurement a nanosecond for the kernel's function and 0.04 for each coordinate.
+        let value = value.unwrap_or(1e-9 + width * 4e-11);
         let factored = matches!(kernel.separable(), Some(Separable::Dot)).then(|| (x.nnz() + z.nnz()) as f64);
         let meetings = match (x, z, kernel.separable()) {
             (SamplesRef::Sparse(x), SamplesRef::Sparse(z), Some(_)) if factored.is_none() => {
@@ -134,7 +143,7 @@ impl Costs {
         let share = if is_symmetric(kernel, x, z) { 0.5 } else { 1.0 };
         let prepared_bytes = Exponents::bytes(x, z);
         let dense_bytes = (cells * share * T::BYTES as f64) as u64 + prepared_bytes;
-        Costs { cells, dense_bytes, prepared_bytes, share, meetings, sparse_bytes, width, factored, memory }
+        Costs { cells, dense_bytes, prepared_bytes, share, meetings, sparse_bytes, value, factored, memory }
     }
 
     pub(super) fn plan(&self, choice: OperatorChoice, sparse_samples: bool, uses: Uses) -> Result<OperatorPlan> {
@@ -216,9 +225,9 @@ impl Costs {
         OperatorPlan { blocks_only: true, bytes: 1 << 20, seconds, ..self.tiles(why) }
     }
 
-    /// Seconds to evaluate the entries once: a nanosecond for the kernel's function and 0.04 for each coordinate.
+    /// Seconds to evaluate the entries once.
     fn tile_seconds(&self) -> f64 {
-        self.cells * self.share * (1e-9 + self.width * 4e-11)
+        self.cells * self.share * self.value
     }
 
     fn sparse_too_large(&self) -> Error {
@@ -264,23 +273,5 @@ impl fmt::Display for OperatorKind {
             OperatorKind::Dense => "dense",
             OperatorKind::Precomputed => "precomputed",
         })
-    }
-}
-
-impl FromStr for OperatorChoice {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(OperatorChoice::Auto),
-            "sparse" => Ok(OperatorChoice::Sparse),
-            "tiles" => Ok(OperatorChoice::Tiles),
-            "dense" => Ok(OperatorChoice::Dense),
-            _ => Err(Error::Unknown {
-                kind: "operator",
-                name: text.into(),
-                known: ["auto", "sparse", "tiles", "dense"].map(String::from).to_vec(),
-            }),
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Rows times numbers: normalised kernels.
 
-use super::{Access, Operator, row_sums};
+use super::{Operator, row_sums};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::operator::delegated;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 
@@ -64,21 +65,7 @@ impl<'a, T: Scalar> Scaled<'a, T> {
 }
 
 impl<T: Scalar> Operator<T> for Scaled<'_, T> {
-    fn nrows(&self) -> usize {
-        self.inner.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.inner.ncols()
-    }
-
-    fn access(&self) -> Access {
-        self.inner.access()
-    }
-
-    fn rounding(&self) -> f64 {
-        self.inner.rounding()
-    }
+    delegated!(inner: size, access, rounding);
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, T>) -> Result<()> {
         self.inner.block(rows, cols, out.rb_mut())?;
@@ -86,6 +73,14 @@ impl<T: Scalar> Operator<T> for Scaled<'_, T> {
             column.iter_mut().zip(rows).for_each(|(v, &i)| *v *= self.scale[i]);
         }
         Ok(())
+    }
+
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        let mut scaled = u.to_owned();
+        self.scale_rows(scaled.as_mut());
+        let (mut forth, back) = self.inner.apply_both(v, scaled.as_ref())?;
+        self.scale_rows(forth.as_mut());
+        Ok((forth, back))
     }
 
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {

@@ -6,6 +6,7 @@ use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
 use crate::data::row_stream::RowStream;
 use crate::data::samples::CsrRef;
+use crate::operator::delegated;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
@@ -41,13 +42,7 @@ impl<'a, T: Scalar> StreamedOperator<'a, T> {
 }
 
 impl<T: Scalar> Operator<T> for StreamedOperator<'_, T> {
-    fn nrows(&self) -> usize {
-        self.rows.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.rows.ncols()
-    }
+    delegated!(rows: size);
 
     fn access(&self) -> Access {
         Access::Products

@@ -1,6 +1,6 @@
 //! Parts of G without copies: folds, landmarks, patches.
 
-use super::{Access, Operator};
+use super::{Access, Operator, apart, beside};
 use crate::base::error::Result;
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
@@ -126,6 +126,32 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
 
     fn rounding(&self) -> f64 {
         self.inner.rounding()
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.rows == self.cols && self.inner.is_symmetric()
+    }
+
+    fn apply_both(&self, v: MatRef<'_, T>, u: MatRef<'_, T>) -> Result<(Mat<T>, Mat<T>)> {
+        if self.is_whole() {
+            return self.inner.apply_both(v, u);
+        }
+        let (mut forth, mut back) = (Mat::zeros(self.nrows(), v.ncols()), Mat::zeros(self.ncols(), u.ncols()));
+        if self.multiplies_whole() {
+            let (v, u) = (scatter(v, self.cols, self.inner.ncols()), scatter(u, self.rows, self.inner.nrows()));
+            let (all, all_back) = self.inner.apply_both(v.as_ref(), u.as_ref())?;
+            gather(&all, self.rows, forth.as_mut());
+            gather(&all_back, self.cols, back.as_mut());
+            return Ok((forth, back));
+        }
+        if self.is_symmetric() {
+            let mut both = Mat::zeros(self.nrows(), v.ncols() + u.ncols());
+            self.stream(false, beside(v, u).as_ref(), both.as_mut())?;
+            return Ok(apart(&both, v.ncols()));
+        }
+        self.stream(false, v, forth.as_mut())?;
+        self.stream(true, u, back.as_mut())?;
+        Ok((forth, back))
     }
 
     fn access(&self) -> Access {

@@ -141,6 +141,10 @@ impl<T: Scalar> Operator<T> for Symmetric<'_, T> {
         self.size
     }
 
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
     fn access(&self) -> Access {
         match self.entries {
             Entries::Evaluated(_) => Access::Entries,

@@ -58,6 +58,20 @@ impl<T: Scalar> Operator<f64> for Widened<'_, T> {
         self.0.rounding()
     }
 
+    fn is_symmetric(&self) -> bool {
+        self.0.is_symmetric()
+    }
+
+    fn apply_both(&self, v: MatRef<'_, f64>, u: MatRef<'_, f64>) -> Result<(Mat<f64>, Mat<f64>)> {
+        let narrow = |m: MatRef<'_, f64>| Mat::from_fn(m.nrows(), m.ncols(), |i, j| T::of(m[(i, j)]));
+        let wide = |m: Mat<T>| Mat::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)].as_f64());
+        let (forth, back) = match (T::same(v), T::same(u)) {
+            (Some(v), Some(u)) => self.0.apply_both(v, u)?,
+            _ => self.0.apply_both(narrow(v).as_ref(), narrow(u).as_ref())?,
+        };
+        Ok((wide(forth), wide(back)))
+    }
+
     fn access(&self) -> Access {
         self.0.access()
     }

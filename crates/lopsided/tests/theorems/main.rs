@@ -22,6 +22,7 @@ mod online;
 mod open;
 mod operators;
 mod predictor;
+mod preparation;
 mod prepared;
 mod real_data;
 mod solvers;

@@ -2,12 +2,10 @@
 
 use lopsided::data::graph::Graph;
 use lopsided::data::io::{Input, ReadOptions, read, read_labels};
-use lopsided::evaluation::{Grid, NodeClassification, summarize};
 use lopsided::kernel::Gamma;
 use lopsided::metrics::{coherence, normalized_mutual_information};
 use lopsided::operator::OperatorChoice;
-use lopsided::{Biclustering, Dataset, Features, GraphRule, KernelSvd, LinearSvd, Mat, Run};
-use std::collections::HashMap;
+use lopsided::{Biclustering, Dataset, GraphRule, KernelSvd, Mat, Run};
 use std::path::PathBuf;
 
 fn graph(set: &str) -> Option<Graph> {
@@ -123,34 +121,4 @@ fn acm_documents_are_clustered_into_their_classes() {
     let nmi = normalized_mutual_information(&truth, &model.row_clusters);
     assert!(nmi > 0.6, "{nmi}");
     assert!(coherence(&table.samples, &model.col_clusters) > 0.0);
-}
-
-/// Classes of the nodes of `graph`, in its order.
-fn codes(set: &str, graph: &Graph) -> Vec<Option<u32>> {
-    let folder = PathBuf::from(std::env::var_os("LOPSIDED_DATA").unwrap()).join(set);
-    let labels: HashMap<String, String> = read_labels(&folder.join("labels.csv")).unwrap().into_iter().collect();
-    let mut names: Vec<&String> = labels.values().collect();
-    names.sort_unstable();
-    names.dedup();
-    let code = |id: &String| labels.get(id).and_then(|label| names.binary_search(&label).ok()).map(|at| at as u32);
-    graph.ids().iter().map(code).collect()
-}
-
-/// At equal, small rank KSVD says more about the classes than the linear SVD does.
-#[test]
-#[ignore = "needs LOPSIDED_DATA"]
-fn cora_is_classified_better_by_ksvd_than_by_svd_of_the_same_rank() {
-    let Some(graph) = graph("cora") else { return };
-    let (codes, run) = (codes("cora", &graph), Run::default());
-    let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
-    let machine = KernelSvd::new("rbf").with_gamma(Gamma::Ksvd).with_gamma_factor(2.0).with_rank(60);
-    let linear = LinearSvd::new(60).fit(&data, &run).unwrap();
-    let kernel = Features::from(machine.fit(data, &run).unwrap());
-    let task = NodeClassification { trials: 3, folds: 3, ..NodeClassification::default() };
-    let grid = [Grid { ranks: vec![60], penalties: vec![1.0, 8.0, 64.0] }];
-    let [kernel, linear] = [kernel, linear]
-        .map(|features| summarize(&[task.evaluate(&features, &codes, &grid, &run).unwrap()], 0).micro_f1.mean);
-    eprintln!("micro-F1 at rank 60: KSVD {kernel:.3}, SVD {linear:.3}");
-    // The largest class has a share of 0.30.
-    assert!(kernel > linear + 0.03 && kernel > 0.4, "{kernel} {linear}");
 }

@@ -4,7 +4,7 @@ use crate::naive::{self, POINTWISE, gap};
 use lopsided::Run;
 use lopsided::base::settings::Settings;
 use lopsided::data::synth;
-use lopsided::operator::{KernelMatrix, OperatorChoice};
+use lopsided::operator::{Centered, KernelMatrix, Means, Operator, OperatorChoice, Submatrix, Widened};
 use lopsided::solvers::svd::solver;
 use lopsided::{Mat, Samples};
 
@@ -91,4 +91,34 @@ fn products_and_triplets_have_the_same_bits_for_any_number_of_threads() {
     let one = with(1);
     assert_eq!(one, with(2));
     assert_eq!(one, with(5));
+}
+
+/// What is shared between G·V and Gᵀ·U changes neither, under every wrapper, and nothing claims to be symmetric that is not.
+#[test]
+fn both_products_at_once_are_those_one_after_the_other() {
+    let x = synth::gaussian::<f64>(SAMPLES, 3, 1);
+    let samples = Samples::Dense(x.clone());
+    let picked: Vec<usize> = (0..SAMPLES).filter(|i| i % 7 != 3).collect();
+    for name in POINTWISE {
+        let whole = naive::matrix(name, 0.3, &x, &x);
+        let kernel = naive::spec(name, 0.3).build::<f64>().unwrap();
+        for choice in [OperatorChoice::Tiles, OperatorChoice::Dense] {
+            let matrix = KernelMatrix { choice, ..KernelMatrix::new(&*kernel, samples.as_ref(), samples.as_ref()) };
+            let built = matrix.build().unwrap();
+            let wide = Widened(&*built.operator);
+            let part = Submatrix::new(&wide, Some(&picked), Some(&picked));
+            let centered = Centered::new(&part, Means::of(&part).unwrap());
+            let few = Mat::from_fn(picked.len(), picked.len(), |i, j| whole[(picked[i], picked[j])]);
+            for (g, entries) in [(&wide as &dyn Operator<f64>, &whole), (&part, &few), (&centered, &few)] {
+                let (v, u) = (synth::gaussian::<f64>(g.ncols(), 2, 3), synth::gaussian::<f64>(g.nrows(), 3, 4));
+                let (forth, back) = g.apply_both(v.as_ref(), u.as_ref()).unwrap();
+                let (mut one, mut other) = (Mat::zeros(g.nrows(), 2), Mat::zeros(g.ncols(), 3));
+                g.apply(v.as_ref(), one.as_mut()).unwrap();
+                g.apply_transpose(u.as_ref(), other.as_mut()).unwrap();
+                assert!(gap(&forth, &one) <= 1e-12 && gap(&back, &other) <= 1e-12, "{name} {choice:?}");
+                let skew = gap(entries, &entries.transpose().to_owned());
+                assert!(!g.is_symmetric() || skew <= 1e-12, "{name} {choice:?} is not symmetric: {skew}");
+            }
+        }
+    }
 }

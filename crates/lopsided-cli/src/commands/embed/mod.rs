@@ -13,6 +13,7 @@ use crate::{estimator, output};
 use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::io::write_matrix;
+use lopsided::estimators::Preparation;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::{Compat, KernelSvdModel, LearnedCompat, Scalar, Side};
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     }
     context.line.stage("reading");
     let learning = learned::start(args, &given)?;
-    let Loaded { data, notes } = input::load::<T>(args, &mut given, &context.run)?;
+    let Loaded { data, preparation, notes } = input::load::<T>(args, &mut given, &context.run)?;
     context.line.stage("planning");
     let estimator = recipe::embedding(given, &data, compat == Compat::Learned)?;
     let learner = learning.map(|start| LearnedCompat { start, ..args.learning.learner(estimator.clone()) });
@@ -59,19 +60,20 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     };
     let mut summary = Summary::of(&model, &plan, notes);
     summary.learning = learning;
-    finish(&model, summary, args, context)
+    finish(&model, preparation.as_ref(), summary, args, context)
 }
 
 /// Writes the files and tells about them.
 fn finish<T: Scalar>(
     model: &KernelSvdModel<T>,
+    preparation: Option<&Preparation>,
     mut summary: Summary,
     args: &EmbedArgs,
     context: &Context,
 ) -> Result<Outcome> {
     context.run.watch.check()?;
     context.line.stage("writing");
-    summary.files = write(model, &args.outputs)?;
+    summary.files = write(model, preparation, &args.outputs)?;
     if let Some(path) = &args.outputs.report {
         summary.finish(context);
         let html = page::html(model, &summary, &args.input);
@@ -94,11 +96,19 @@ fn check_outputs(args: &OutputArgs) -> lopsided::Result<()> {
     output::check_distinct(&all.into_iter().flatten().collect::<Vec<_>>())
 }
 
-fn write<T: Scalar>(model: &KernelSvdModel<T>, args: &OutputArgs) -> lopsided::Result<Vec<PathBuf>> {
+fn write<T: Scalar>(
+    model: &KernelSvdModel<T>,
+    preparation: Option<&Preparation>,
+    args: &OutputArgs,
+) -> lopsided::Result<Vec<PathBuf>> {
     for (side, path) in [(Side::Row, &args.rows_out), (Side::Col, &args.cols_out)] {
         path.as_ref().map_or(Ok(()), |path| write_side(model, side, path))?;
     }
-    args.model.as_ref().map_or(Ok(()), |path| model.save(path))?;
+    if let Some(path) = &args.model {
+        let mut archive = model.archive();
+        preparation.into_iter().for_each(|preparation| preparation.put(&mut archive));
+        archive.save(path)?;
+    }
     Ok([&args.rows_out, &args.cols_out, &args.model].into_iter().flatten().cloned().collect())
 }
 

@@ -12,7 +12,7 @@ use lopsided::base::error::bytes;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{Input, read};
 use lopsided::estimators::recipe::{self, COMPAT_SETTINGS, GRAPH_SETTINGS, Usual};
-use lopsided::estimators::{Fitted, MachineErrors, Member};
+use lopsided::estimators::{Fitted, MachineErrors, Member, Preparation};
 use lopsided::report::text;
 use lopsided::solvers::svd::SolveReport;
 use lopsided::{Dataset, Error, Scalar};
@@ -47,22 +47,27 @@ pub(super) fn fit<T: Scalar>(
     context: &Context,
 ) -> Result<Outcome> {
     refuse(args, &given, member.name)?;
+    let asked = input::take_preparation(&mut given)?;
     given.take_all(&COMPAT_SETTINGS);
     given.take_all(&GRAPH_SETTINGS);
     recipe::take_svd::<T>(&mut given.clone(), &Usual::COMPONENTS, true, usize::MAX)?;
     args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");
-    let Input::Table(table) = read::<T>(&args.input, &input::options(&args.read))? else {
+    let Input::Table(mut table) = read::<T>(&args.input, &input::options(&args.read))? else {
         return Err(input::not_a_table(&args.input));
     };
-    table.samples.check_finite(&args.input.display().to_string())?;
-    let data = Dataset::new(table.samples);
+    input::check_categories(&args.read, &table)?;
+    let target = table.target.as_ref().map(|(name, _)| name.clone());
+    let mut notes = std::mem::take(&mut table.notes);
+    let (data, preparation) = input::numbers(&args.input, table, asked)?;
+    notes.extend(preparation.iter().flat_map(Preparation::remarks).cloned());
+    let data = Dataset::new(data.x);
     let given = landmarks::given(given, args, &data)?;
     let rank = given.count("rank", Usual::COMPONENTS.rank as u32)? as usize;
     let machine = member.build(given, &data)?;
     if args.dry_run {
         let plan = machine.plan(&data, &context.run).map_err(with_hint)?;
-        DryRun::of::<T>(rank.min(data.x.count()), &plan, &table.notes, context).show(context)?;
+        DryRun::of::<T>(rank.min(data.x.count()), &plan, &notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
     context.line.stage("fitting");
@@ -73,14 +78,21 @@ pub(super) fn fit<T: Scalar>(
     context.run.watch.check()?;
     if let Some(path) = &args.model {
         let mut archive = model.archive();
-        archive.set_field("target", table.target.map(|(name, _)| name));
+        archive.set_field("target", target);
+        preparation.iter().for_each(|preparation| preparation.put(&mut archive));
         archive.save(path)?;
     }
     let (converged, residual) = (model.converged(), model.solved.as_ref().map(SolveReport::residual));
-    let warnings = table.notes.into_iter().chain(model.warnings()).collect();
+    let warnings = notes.into_iter().chain(model.warnings()).collect();
+    let mut params = model.params;
+    params.extend(
+        preparation
+            .iter()
+            .flat_map(|p| p.settings().iter().map(|(n, v)| (n.into(), serde_json::json!(v))).collect::<Vec<_>>()),
+    );
     let summary = Summary {
         estimator: member.name,
-        params: model.params,
+        params,
         n_train: model.n_train,
         variances: model.variances,
         residual,

@@ -54,5 +54,5 @@ pub(super) fn of<T: Scalar>(
 /// What a dry run says about a search.
 pub(super) fn planned(search: &Search) -> String {
     let points: usize = search.grid.iter().map(|(_, values)| values.len()).product();
-    format!("before that, cross-validation of {points} points in {} parts", search.folds)
+    format!("time includes cross-validation of {points} points in {} parts", search.folds)
 }

@@ -21,8 +21,11 @@ pub(super) fn of(args: &FitArgs) -> bool {
 /// Says so where an option has no meaning.
 pub(super) fn refuse(args: &FitArgs) -> lopsided::Result<()> {
     let whose = match args.landmarks.first_given() {
-        Some("stream") => "krr has it",
-        Some(_) if !of(args) => "svm, nu-svm, logistic, krr and kpca have landmarks",
+        Some("stream") => {
+            let streaming = estimators::<f64>().into_iter().filter(|entry| entry.streams);
+            format!("{} has it", streaming.map(|entry| entry.name).collect::<Vec<_>>().join(", "))
+        }
+        Some(_) if !of(args) => "svm, nu-svm, logistic, krr and kpca have landmarks".into(),
         _ => return Ok(()),
     };
     let name = args.landmarks.first_given().unwrap_or_default();

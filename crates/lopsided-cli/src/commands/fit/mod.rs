@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::labelled::{self, Labelled};
 use crate::{estimator, input, output};
 use anyhow::Result;
+use lopsided::base::file::write_atomically;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::estimators::{Estimator, MachineErrors, member, score};
 use lopsided::evaluation::{Search, Tuning};
@@ -37,13 +38,15 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     if !member.can.predict {
         return components::fit(&member, given, args, context);
     }
-    match args.estimator.as_str() {
-        "krr" if args.landmarks.stream => return streamed::fit::<T>(&given, args, context),
-        _ => landmarks::refuse(args)?,
+    if args.landmarks.stream && member.streams {
+        return streamed::fit::<T>(&given, args, context);
     }
+    landmarks::refuse(args)?;
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, false);
     estimator::checked::<T>(&given, &usual, landmarks::of(args))?;
-    args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
+    for path in [&args.model, &args.cv_out].into_iter().flatten().filter(|_| !args.dry_run) {
+        output::check(path)?;
+    }
     context.line.stage("reading");
     let Labelled { data, target, mut notes } = labelled::load::<T>(args, &mut given, &context.run)?;
     let given = landmarks::given(given, args, &data)?;
@@ -51,12 +54,19 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     let search = args.cv.map(|folds| Search { folds, grid: grid::of(args, &given, &recipe, &data, folds) });
     context.line.stage("planning");
     if args.dry_run {
-        let plan = estimator.plan(&data, &context.run).map_err(with_hint)?;
-        notes.extend(search.map(|s| grid::planned(&s)));
-        DryRun::of::<T>(recipe.svd.rank, &plan, &notes, context).show(context)?;
+        let plan = match &search {
+            Some(search) => search.plan(&*estimator, &data, &context.run),
+            None => estimator.plan(&data, &context.run),
+        };
+        notes.extend(search.as_ref().map(grid::planned));
+        DryRun::of::<T>(recipe.svd.rank, &plan.map_err(with_hint)?, &notes, context).show(context)?;
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;
+    if let (Some(path), Some(tuning)) = (&args.cv_out, &tuning) {
+        let table = tuning.csv()?;
+        write_atomically(path, |out| out.write_all(table.as_bytes()).map_err(|e| Error::io(path, e)))?;
+    }
     let errors = if args.landmarks.errors { landmarks::errors(args, &*estimator, &data, context)? } else { None };
     finish(args, &*estimator, (tuning, errors), Labelled { data, target, notes }, context)
 }

@@ -40,7 +40,8 @@ pub(super) fn fit<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context
     if let Some(path) = &args.model {
         let mut archive = model.archive();
         // The name that readers of svmlight files give to the labels.
-        let own_labels = is_svmlight(&args.input) && args.graph.labels.is_none();
+        let own_labels =
+            is_svmlight(&args.input) && input::label_file(args.graph.labels.as_deref(), &args.read).is_none();
         archive.set_field("target", own_labels.then_some("label"));
         archive.save(path)?;
     }
@@ -67,14 +68,15 @@ fn landmarks(given: &Settings, known: usize) -> lopsided::Result<usize> {
 
 /// The rows, and their targets where there are any.
 fn open<T: Scalar>(args: &FitArgs, run: &Run) -> Result<StreamedTable<T>> {
-    let labels = args.graph.labels.as_deref();
+    let labels = input::label_file(args.graph.labels.as_deref(), &args.read);
+    let labels = labels.as_deref();
     let mut table = if is_svmlight(&args.input) {
         let target = if labels.is_some() { TargetColumn::None } else { TargetColumn::Last };
         stream_svmlight(&args.input, &target, &run.watch)?
     } else if is_npy(&args.input) {
         StreamedTable { rows: stream_npy(&args.input)?, target: None }
     } else {
-        let allowed = "an svmlight (.svm, .libsvm, .svmlight) or NumPy (.npy) file";
+        let allowed = "an svmlight (.svm, .libsvm, .svmlight) or NumPy (.npy) file: columns of text are read whole, without --stream";
         return Err(Error::param("stream", args.input.display(), allowed).into());
     };
     if let Some(path) = labels {
@@ -119,7 +121,8 @@ fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
         return Err(Error::param(name, "given", "left out with --stream"));
     }
-    let only = [("approach", "ncr"), ("nystrom", "standard"), ("sampler", "uniform")];
+    let only =
+        [("approach", "ncr"), ("nystrom", "standard"), ("sampler", "uniform"), ("scale", "none"), ("impute", "none")];
     for (name, allowed) in only {
         if let Some(value) = given.value(name).filter(|value| value.to_string() != allowed) {
             return Err(Error::param(name, value, format!("{allowed} with --stream")));

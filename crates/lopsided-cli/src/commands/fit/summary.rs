@@ -14,6 +14,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Settings that a person is shown of a search.
+const BEST: usize = 5;
+
 /// A finished fit. The fields are those of `--json`.
 #[derive(Serialize)]
 pub(super) struct Summary {
@@ -21,12 +24,17 @@ pub(super) struct Summary {
     params: BTreeMap<String, Value>,
     n_train: usize,
     classes: Vec<String>,
+    /// Names of several values that are learned at once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<String>,
     measure: &'static str,
     pub(super) train_score: Option<f64>,
     /// Samples that it is the score of.
     pub(super) train_scored: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     cv: Option<Tuning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv_out: Option<PathBuf>,
     condition: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) errors: Option<MachineErrors>,
@@ -56,10 +64,12 @@ impl Summary {
             params,
             n_train,
             classes: model.answer().classes().to_vec(),
-            measure: if *model.answer() == Answer::Values { "rmse" } else { "micro-f1" },
+            targets: model.answer().targets().to_vec(),
+            measure: if let Answer::Classes(_) = model.answer() { "micro-f1" } else { "rmse" },
             train_score: None,
             train_scored: 0,
             cv,
+            cv_out: args.cv_out.clone(),
             condition,
             errors: None,
             chosen,
@@ -84,17 +94,28 @@ impl Summary {
         }
     }
 
-    /// The table of all points of the grid.
+    /// The best points of the grid, and where the others are.
     fn tried(&self) -> String {
         let Some(cv) = &self.cv else { return String::new() };
-        let line = |t: &Tried| (settings(&t.params), format!("{:.4} ± {:.4}", t.score.mean, t.score.deviation));
+        let line = |t: &&Tried| (settings(&t.params), format!("{:.4} ± {:.4}", t.score.mean, t.score.deviation));
         let title = (format!("{} in {} parts", cv.measure, cv.folds), "mean ± deviation".to_string());
-        text::aligned(&std::iter::once(title).chain(cv.points.iter().map(line)).collect::<Vec<_>>()) + "\n"
+        let best = cv.ranked();
+        let mut lines: Vec<_> = std::iter::once(title).chain(best.iter().take(BEST).map(line)).collect();
+        let count = best.len();
+        match &self.cv_out {
+            Some(path) => lines.push((format!("all {count} settings"), path.display().to_string())),
+            None if count > BEST => {
+                lines.push((format!("{} more settings", count - BEST), "by --cv-out FILE.csv or --json".into()));
+            }
+            None => {}
+        }
+        text::aligned(&lines) + "\n"
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
         let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
         let what = match self.classes.len() {
+            0 if !self.targets.is_empty() => format!("values of {}", self.targets.join(", ")),
             0 => "values".to_string(),
             count => format!("{count} classes"),
         };

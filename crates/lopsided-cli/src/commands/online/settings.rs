@@ -12,18 +12,7 @@ pub(super) fn spec(args: &OnlineArgs) -> Result<LearnerSpec> {
     if let Some(loss) = &task.loss {
         spec.loss = loss.parse()?;
     }
-    let count = |value: Option<usize>| value.map(|v| v as f64);
-    let params = [
-        ("radius", task.radius),
-        ("power", task.power),
-        ("components", count(task.components)),
-        ("dimension", count(task.dimension)),
-    ];
-    for (name, value) in params {
-        if let Some(value) = value {
-            spec = spec.with(name, value);
-        }
-    }
+    spec.params = args.given.settings.clone();
     let kernels = &args.kernels;
     let left = kernel(&kernels.kernel, kernels.gamma, kernels.degree, kernels.coef0);
     let right = kernels

@@ -3,7 +3,7 @@
 //! [`crate::data::io::read_labels`] gives pairs of id and label; [`classes_of`] puts them in the order of the samples.
 //! The two are apart because labels may come in a file of their own, in any order and for some samples only.
 
-use super::is_npy;
+use super::{is_npy, is_parquet, labels_are_whole};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::dataset::{Dataset, Target};
@@ -13,13 +13,26 @@ use std::path::Path;
 
 type Labels = [(String, String)];
 
-/// What a NumPy vector says of a sample whose label is not known.
+/// What a single column of labels says of a sample whose label is not known.
 pub const UNKNOWN: &str = "NaN";
 
 /// The error about a vector of labels that does not belong to the samples: it has no ids, so only its length can be
 /// compared.
 pub fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
     Error::parse(path.display().to_string(), format!("has {found} labels for {expected} samples"))
+}
+
+/// The labels of a single column, which must be one for each sample; a first line of text that is one too many is a header.
+///
+/// # Errors
+/// [`Error::Parse`] for another number of labels.
+pub fn one_each(path: &Path, labels: &Labels, count: usize) -> Result<Vec<(String, String)>> {
+    let header = usize::from(labels.len() == count + 1 && !is_npy(path) && !is_parquet(path));
+    if labels.len() - header != count {
+        return Err(wrong_count(path, labels.len(), count));
+    }
+    let own = labels[header..].iter().enumerate();
+    Ok(own.map(|(i, (_, label))| (i.to_string(), label.clone())).collect())
 }
 
 /// One class per row sample from pairs of id and label; rows of tables are called 0, 1, 2, …
@@ -40,15 +53,12 @@ pub fn wrong_count(path: &Path, found: usize, expected: usize) -> Error {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parse`] for a label of a sample that does not exist, and for a NumPy vector of another length.
+/// [`Error::Parse`] for a label of a sample that does not exist, and for a single column of another length.
 pub fn classes_of<T: Scalar>(path: &Path, data: &Dataset<T>, labels: &Labels) -> Result<Target> {
     let ids: Vec<String> = (0..data.x.count()).map(|i| data.id(Side::Row, i)).collect();
-    let vector = is_npy(path);
-    if vector && labels.len() != ids.len() {
-        return Err(wrong_count(path, labels.len(), ids.len()));
-    }
-    let known: Vec<(String, String)> =
-        labels.iter().filter(|(_, label)| !vector || label != UNKNOWN).cloned().collect();
+    let vector = labels_are_whole(path);
+    let labels = if vector { one_each(path, labels, ids.len())? } else { labels.to_vec() };
+    let known: Vec<(String, String)> = labels.into_iter().filter(|(_, label)| !vector || label != UNKNOWN).collect();
     let labels = &known[..];
     let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
     let names = class_names(labels);

@@ -3,21 +3,22 @@
 //! Both readers decide for themselves whether the first line is a header, since such files are written by hand as often
 //! as by programs.
 
+use super::classes::UNKNOWN;
 use super::fields::{Fields, Separator, whole};
+use super::labels::is_missing;
 use super::source::{Source, extension};
 use super::{columnar, guard, npy};
-use crate::base::error::{Error, Result};
-use crate::data::samples::Samples;
+use crate::base::error::Result;
 use std::path::Path;
 
 const NODE_NAMES: [&str; 6] = ["node", "id", "name", "node_id", "vertex", "sample"];
-const LABEL_NAMES: [&str; 6] = ["label", "class", "target", "y", "community", "group"];
+const LABEL_NAMES: [&str; 8] = ["label", "labels", "class", "target", "y", "community", "group", "kind"];
 
 /// Reads `node,label` pairs separated by comma, tab, semicolon or white space, header optional, plain or gzipped.
 ///
 /// A first line is a header if it consists of names such as `node,label`, or if it has the only id that is not a whole
-/// number. A NumPy vector has the labels of the samples 0, 1, 2, …, `NaN` where one is not known; a Parquet file such a column, or
-/// one of ids and one of labels.
+/// number. A single column has the labels of the samples 0, 1, 2, …, `NaN` where one is not known: a NumPy vector of numbers,
+/// texts or flags, lines of one field, or a column of a Parquet file.
 ///
 /// ```
 /// use lopsided::data::io::read_labels;
@@ -40,20 +41,73 @@ pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
             let name = source.name().to_owned();
             guard::guarded(&name, || columnar::read_parquet_labels(source))
         }
+        _ if labels_are_whole(path) => single(source),
         _ => pairs(source),
     }
 }
 
-/// The numbers of an array of one column, as text.
+/// Whether a file of labels has one for each sample, in their order, and no ids. A file that cannot be read has not.
+///
+/// ```
+/// use lopsided::data::io::{labels_are_whole, read_labels};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("y.csv");
+/// std::fs::write(&path, "kind\nred\n\"blue, dark\"\n").unwrap();
+/// assert!(labels_are_whole(&path));
+/// assert_eq!(read_labels(&path)?[1], ("1".to_string(), "blue, dark".to_string()));
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+pub fn labels_are_whole(path: &Path) -> bool {
+    let Ok(mut source) = Source::open(path) else { return false };
+    match extension(path).as_str() {
+        "npy" => {
+            let name = source.name().to_owned();
+            let header = npy::Header::read(&mut source.reader(), &name);
+            header.is_ok_and(|header| matches!(header.shape(), [_] | [_, 1]))
+        }
+        "parquet" => {
+            let name = source.name().to_owned();
+            guard::guarded(&name, || columnar::parquet_width(source)).is_ok_and(|width| width == 1)
+        }
+        _ => source.peek().is_ok_and(|lines| lines.first().is_some_and(|line| is_one_field(line))),
+    }
+}
+
+fn is_one_field(line: &str) -> bool {
+    // White space separates ids from labels, unless it stands in quotes.
+    Fields::split(line, Separator::detect(line)).is_ok_and(|fields| fields.count() == 1)
+}
+
+/// The entries of an array of one column, as text.
 fn vector(source: Source) -> Result<Vec<(String, String)>> {
     let name = source.name().to_owned();
-    let samples: Samples<f64> = npy::read(&mut source.reader(), &name)?;
-    if samples.width() != 1 {
-        let size = format!("{} x {}", samples.count(), samples.width());
-        return Err(Error::parse(name, format!("is an array of {size}; labels are a vector")));
+    let labels = npy::labels(&mut source.reader(), &name)?;
+    Ok(labels.into_iter().enumerate().map(|(i, label)| (i.to_string(), label)).collect())
+}
+
+/// Lines of one field, below a header where the first is a usual name of labels or the only one that is no number.
+fn single(source: Source) -> Result<Vec<(String, String)>> {
+    let mut lines = source.lines();
+    let mut labels: Vec<String> = Vec::new();
+    while lines.advance_to_data()? {
+        // A label may have several words.
+        let separator = Separator::detect(lines.line()).filter(|separator| *separator != Separator::White);
+        let fields = Fields::split(lines.line(), separator).map_err(|reason| lines.error(reason))?;
+        if fields.count() != 1 {
+            return Err(
+                lines.error(format!("{} columns; lines before have one label and nothing else", fields.count()))
+            );
+        }
+        let label = fields.get(0);
+        labels.push(if is_missing(label) { UNKNOWN.into() } else { label.to_owned() });
     }
-    let values = samples.into_dense();
-    Ok(values.col(0).iter().enumerate().map(|(i, label)| (i.to_string(), label.to_string())).collect())
+    let number = |label: &String| label == UNKNOWN || label.parse::<f64>().is_ok();
+    let header = labels.split_first().is_some_and(|(first, rest)| {
+        is_one_of(first, &LABEL_NAMES) || !number(first) && !rest.is_empty() && rest.iter().all(number)
+    });
+    let labels = labels.into_iter().skip(usize::from(header));
+    Ok(labels.enumerate().map(|(i, label)| (i.to_string(), label)).collect())
 }
 
 /// Lines of two fields. A label that is not known is left out by the writer, so an empty one is a mistake.

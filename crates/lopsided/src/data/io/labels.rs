@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// Whether a field stands for an unknown value.
 pub(super) fn is_missing(text: &str) -> bool {
-    ["", "?", "na", "n/a", "nan", "null"].iter().any(|word| text.eq_ignore_ascii_case(word))
+    ["", "?", "na", "n/a", "nan", "null", "<na>", "#n/a"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// The labels read so far.

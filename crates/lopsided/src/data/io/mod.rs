@@ -47,9 +47,11 @@
 
 mod classes;
 mod columnar;
+mod dates;
 mod edges;
 mod fields;
 mod guard;
+mod headings;
 mod ids;
 mod labels;
 mod matrix;
@@ -69,7 +71,8 @@ mod write;
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
-use crate::data::dataset::Target;
+use crate::data::columns::Column;
+use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::Graph;
 use crate::data::samples::Samples;
 use source::Source;
@@ -77,8 +80,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-pub use classes::{UNKNOWN, classes_of, wrong_count};
-pub use ids::{read_ids, read_labels};
+pub use classes::{UNKNOWN, classes_of, one_each, wrong_count};
+pub use ids::{labels_are_whole, read_ids, read_labels};
 pub use node_features::read_node_features;
 pub use npy_stream::stream_npy;
 pub use predictions::predictions_csv;
@@ -168,7 +171,7 @@ pub enum TargetColumn {
     Last,
     /// No column: all of them are data.
     None,
-    /// The column of this name.
+    /// The column of this name, or columns between commas; a name with a comma stands in quotes.
     Named(String),
 }
 
@@ -200,6 +203,12 @@ pub struct ReadOptions {
     pub array: Option<String>,
     /// Nodes that a graph has even if no link names them.
     pub nodes: Vec<String>,
+    /// Columns of tables that hold words even if they look like numbers or dates.
+    pub categories: Vec<String>,
+    /// Columns of tables that are left out.
+    pub drop: Vec<String>,
+    /// The only data columns of tables that are wanted; `None`: all of them.
+    pub only: Option<Vec<String>>,
 }
 
 /// What a file holds.
@@ -207,21 +216,34 @@ pub struct ReadOptions {
 pub enum Input<T> {
     /// A graph, and remarks for the user about how it was read.
     Graph(Graph, Vec<String>),
-    /// Rows of numbers.
+    /// Rows of numbers and words.
     Table(Table<T>),
 }
 
-/// Rows of numbers, perhaps with labels.
+/// Rows of numbers and words, perhaps with labels.
 #[derive(Clone, Debug)]
 pub struct Table<T> {
-    /// One sample per row; missing values are NaN.
+    /// One sample per row; missing values and words are NaN.
     pub samples: Samples<T>,
-    /// Names of the data columns, where the file has them.
-    pub columns: Option<Vec<String>>,
+    /// The data columns with their names and words, where the file has names.
+    pub columns: Option<Vec<Column>>,
     /// Name and contents of the label column.
     pub target: Option<(String, Target)>,
     /// Remarks for the user about how the file was read.
     pub notes: Vec<String>,
+}
+
+impl<T: Scalar> Table<T> {
+    /// Names of the data columns, where the file has them.
+    pub fn names(&self) -> Option<Vec<String>> {
+        self.columns.as_ref().map(|columns| columns.iter().map(|column| column.name.clone()).collect())
+    }
+
+    /// What can be learned from: samples, columns and target.
+    pub fn dataset(self) -> Dataset<T> {
+        let col_ids = self.names();
+        Dataset { y: self.target.map(|(_, y)| y), col_ids, columns: self.columns, ..Dataset::new(self.samples) }
+    }
 }
 
 /// Reads a file of any supported format; the path `-` is standard input and needs [`ReadOptions::format`].
@@ -239,14 +261,14 @@ pub fn read<T: Scalar>(path: &Path, options: &ReadOptions) -> Result<Input<T>> {
     let mut source = Source::open(path)?;
     let format = match options.format {
         Some(format) => format,
-        None => guess(path, &mut source)?,
+        None => guess(path, &mut source, options)?,
     };
     let name = source.name().to_owned();
     let graph = |(graph, notes)| Input::Graph(graph, notes);
     let plain = |samples| without_labels(&name, samples, &options.target);
     match format {
         Format::Edges => edges::read(source, &options.nodes).map(graph),
-        Format::Table => table::read(source, &options.target).map(Input::Table),
+        Format::Table => table::read(source, options).map(Input::Table),
         Format::MatrixMarket => matrix_market::read(source).and_then(plain),
         Format::Npy => npy::read(&mut source.reader(), &name).and_then(plain),
         Format::Npz => npz::read(source, options.array.as_deref()).and_then(plain),
@@ -265,12 +287,14 @@ fn without_labels<T: Scalar>(name: &str, samples: Samples<T>, target: &TargetCol
 }
 
 /// The format by the extension, and for text by the first lines, which stay to be read.
-fn guess(path: &Path, source: &mut Source) -> Result<Format> {
+fn guess(path: &Path, source: &mut Source, options: &ReadOptions) -> Result<Format> {
     let extension = source::extension(path);
     Ok(match extension.as_str() {
         "csv" | "tsv" | "txt" => {
             let lines = source.peek()?;
-            if fields::looks_like_edges(&lines, &extension) { Format::Edges } else { Format::Table }
+            // Links have no column of labels.
+            let named = matches!(options.target, TargetColumn::Named(_));
+            if !named && fields::looks_like_edges(&lines, &extension) { Format::Edges } else { Format::Table }
         }
         "edges" | "edgelist" => Format::Edges,
         "mtx" => Format::MatrixMarket,
@@ -299,6 +323,10 @@ pub fn is_svmlight(path: &Path) -> bool {
 /// Whether the name of a file is that of a NumPy array, plain or gzipped.
 pub fn is_npy(path: &Path) -> bool {
     source::extension(path) == "npy"
+}
+
+fn is_parquet(path: &Path) -> bool {
+    source::extension(path) == "parquet"
 }
 
 fn unclear_format(value: &str) -> Error {

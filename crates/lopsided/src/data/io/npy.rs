@@ -50,6 +50,63 @@ pub(super) fn read<T: Scalar>(reader: &mut dyn Read, name: &str) -> Result<Sampl
     dense(name, size, values, if header.fortran { Order::Columns } else { Order::Rows })
 }
 
+/// The entries of a vector as text: numbers, flags (`true`, `false`) or texts.
+pub(super) fn labels(reader: &mut dyn Read, name: &str) -> Result<Vec<String>> {
+    let header = Header::read(reader, name)?;
+    let (count, width) = match header.shape[..] {
+        [rows] => (rows, 1),
+        [rows, cols] => (rows, cols),
+        _ => (0, 0),
+    };
+    if width != 1 {
+        let size = header.shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+        return Err(Error::parse(name, format!("is an array of {size}; labels are a vector")));
+    }
+    if let Some(letters) = Letters::parse(&header.descr) {
+        return letters.texts(reader, name, count);
+    }
+    let flags = header.descr.ends_with("b1");
+    let text = |v: f64| if flags { (v != 0.0).to_string() } else { v.to_string() };
+    Ok(header.numbers::<f64>(reader, name)?.into_iter().map(text).collect())
+}
+
+/// How texts of a fixed length are stored: so many letters of 4 bytes (`U`) or 1 (`S`), filled up with zeros.
+struct Letters {
+    wide: bool,
+    big_endian: bool,
+    length: usize,
+}
+
+impl Letters {
+    fn parse(descr: &str) -> Option<Self> {
+        let (order, rest) = descr.split_at_checked(1)?;
+        let wide = rest.strip_prefix('U');
+        let length = wide.or_else(|| rest.strip_prefix('S'))?.parse().ok()?;
+        Some(Letters { wide: wide.is_some(), big_endian: order == ">", length })
+    }
+
+    fn texts(&self, reader: &mut dyn Read, name: &str, count: usize) -> Result<Vec<String>> {
+        let (mut out, mut bytes) = (Vec::with_capacity(count.min(TRUSTED)), Vec::new());
+        let size = self.length * if self.wide { 4 } else { 1 };
+        for found in 0..count {
+            bytes.clear();
+            fill(&mut bytes, reader, size, name)?;
+            if bytes.len() < size {
+                return Err(Error::parse(name, format!("ends after {found} of the {count} promised texts")));
+            }
+            let text = if self.wide { self.decode(&bytes) } else { String::from_utf8(bytes.clone()).ok() };
+            let text = text.ok_or_else(|| Error::parse(name, format!("text {found} is not Unicode")))?;
+            out.push(text.trim_end_matches('\0').to_owned());
+        }
+        Ok(out)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Option<String> {
+        let word = |b: &[u8; 4]| if self.big_endian { u32::from_be_bytes(*b) } else { u32::from_le_bytes(*b) };
+        bytes.as_chunks::<4>().0.iter().map(|letter| char::from_u32(word(letter))).collect()
+    }
+}
+
 impl Header {
     /// Reads everything before the data.
     pub(super) fn read(reader: &mut dyn Read, name: &str) -> Result<Self> {

@@ -5,7 +5,8 @@ use faer::MatRef;
 
 /// Lines `id,prediction` under a header, with one more column `PREFIX_NAME` for each of `names` and each matrix of `columns`.
 ///
-/// The matrices have a row for each id and a column for each name: probabilities, scores.
+/// The matrices have a row for each id and a column for each name: probabilities, scores. Without `predictions` there is no column
+/// of that name: a matrix has several for each id.
 ///
 /// ```
 /// use lopsided::data::io::predictions_csv;
@@ -24,12 +25,13 @@ pub fn predictions_csv(
 ) -> Result<String> {
     let failed = |e: csv::Error| Error::io("predictions", e.into());
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = ["id", "prediction"].map(String::from).into_iter();
+    let header = ["id", "prediction"].map(String::from).into_iter().take(if predictions.is_empty() { 1 } else { 2 });
     let own = columns.iter().flat_map(|(prefix, _)| names.iter().map(move |name| format!("{prefix}_{name}")));
     writer.write_record(header.chain(own)).map_err(failed)?;
-    for (i, (id, prediction)) in ids.iter().zip(predictions).enumerate() {
+    for (i, id) in ids.iter().enumerate() {
         let own = columns.iter().flat_map(|(_, m)| m.row(i).iter().map(ToString::to_string));
-        writer.write_record([id.clone(), prediction.clone()].into_iter().chain(own)).map_err(failed)?;
+        let start = std::iter::once(id.clone()).chain(predictions.get(i).cloned());
+        writer.write_record(start.chain(own)).map_err(failed)?;
     }
     let bytes = writer.into_inner().map_err(|e| Error::io("predictions", e.into_error()))?;
     String::from_utf8(bytes).map_err(|e| Error::io("predictions", std::io::Error::other(e)))

@@ -133,9 +133,9 @@ mod tests {
         let Input::Table(table) = read::<T>(&path, &options).unwrap() else { panic!("a graph") };
         let expected: Vec<Vec<f64>> = (0..3).map(|i| (0..2).map(|j| values[(i, j)].as_f64()).collect()).collect();
         assert_eq!(dense_rows(&table.samples), expected);
-        if let Some((_, crate::data::dataset::Target::Classes { names, .. })) = table.target {
-            assert_eq!(names, ids);
-            assert_eq!(table.columns.unwrap(), ["c0", "c1"]);
+        if let Some((_, crate::data::dataset::Target::Classes { ref names, .. })) = table.target {
+            assert_eq!(*names, ids);
+            assert_eq!(table.names().unwrap(), ["c0", "c1"]);
         }
     }
 

@@ -149,16 +149,22 @@ impl<'a> Symmetrized<'a> {
         Symmetrized { k, kind }
     }
 
+    /// Whether the average is K itself.
+    fn is_given(&self) -> bool {
+        self.kind == Symmetrize::Average && self.k.is_symmetric()
+    }
+
     /// One product with K and one with Kᵀ, whatever the kind: for the average both of v, for KᵀK and KKᵀ one after
     /// the other.
     fn product(&self, v: MatRef<'_, f64>, mut out: MatMut<'_, f64>) -> Result<()> {
+        if self.is_given() {
+            return self.k.apply(v, out);
+        }
         let mut inner = Mat::zeros(self.k.nrows(), v.ncols());
         match self.kind {
             Symmetrize::Average => {
-                self.k.apply(v, inner.as_mut())?;
-                self.k.apply_transpose(v, out.as_mut())?;
-                out += &inner;
-                out *= faer::Scale(0.5);
+                let (forth, back) = self.k.apply_both(v, v)?;
+                out.copy_from((forth + back) * faer::Scale(0.5));
                 Ok(())
             }
             Symmetrize::Columns => {
@@ -186,8 +192,11 @@ impl Operator<f64> for Symmetrized<'_> {
         if self.kind != Symmetrize::Average {
             return block_by_products(self, rows, cols, out);
         }
-        let mut mirrored = Mat::zeros(cols.len(), rows.len());
         self.k.block(rows, cols, out.as_mut())?;
+        if self.is_given() {
+            return Ok(());
+        }
+        let mut mirrored = Mat::zeros(cols.len(), rows.len());
         self.k.block(cols, rows, mirrored.as_mut())?;
         out += mirrored.transpose();
         out *= faer::Scale(0.5);
@@ -196,6 +205,10 @@ impl Operator<f64> for Symmetrized<'_> {
 
     fn rounding(&self) -> f64 {
         self.k.rounding()
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
     }
 
     /// An entry of the average is two of K; one of the products takes a product.

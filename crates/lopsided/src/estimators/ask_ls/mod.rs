@@ -45,6 +45,7 @@ use super::{Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PROBA
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::base::settings::{Setting, Settings, Value};
@@ -57,8 +58,6 @@ use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, OnSingular, R
 use faer::MatRef;
 use rayon::prelude::*;
 use stack::Scores;
-use std::fmt;
-use std::str::FromStr;
 
 /// Settings that a grid may vary.
 const SETTINGS: [&[Setting]; 2] = [&[CHOSEN_PENALTY, symmetrize("none")], &COUPLED];
@@ -118,6 +117,8 @@ pub enum Merge {
     Target,
 }
 
+words!(Merge, "merge": Stack = "stack", Average = "average", Source = "source", Target = "target");
+
 /// A symmetric kernel matrix from an asymmetric one.
 ///
 /// For a kernel k(x, z) = ⟨φ(x), ψ(z)⟩ the product K·Kᵀ compares what two samples see of all others, KᵀK how
@@ -143,47 +144,7 @@ pub enum Symmetrize {
     Rows,
 }
 
-const MERGES: [(Merge, &str); 4] =
-    [(Merge::Stack, "stack"), (Merge::Average, "average"), (Merge::Source, "source"), (Merge::Target, "target")];
-const SYMMETRIZATIONS: [(Symmetrize, &str); 3] =
-    [(Symmetrize::Average, "average"), (Symmetrize::Columns, "columns"), (Symmetrize::Rows, "rows")];
-
-/// The value called `text`, or an error that lists the names there are.
-fn named<K: Copy>(kind: &'static str, names: &[(K, &str)], text: &str) -> Result<K> {
-    names.iter().find(|(_, name)| *name == text).map(|(value, _)| *value).ok_or_else(|| Error::Unknown {
-        kind,
-        name: text.into(),
-        known: names.iter().map(|(_, name)| (*name).into()).collect(),
-    })
-}
-
-impl FromStr for Merge {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("merge", &MERGES, text)
-    }
-}
-
-impl fmt::Display for Merge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(MERGES.iter().find(|(merge, _)| merge == self).map_or("", |(_, name)| name))
-    }
-}
-
-impl FromStr for Symmetrize {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("symmetrization", &SYMMETRIZATIONS, text)
-    }
-}
-
-impl fmt::Display for Symmetrize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(SYMMETRIZATIONS.iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name))
-    }
-}
+words!(Symmetrize, "symmetrization": Average = "average", Columns = "columns", Rows = "rows");
 
 impl Symmetrize {
     /// A symmetrised kernel has one function: the average of both sides, or one of them.
@@ -209,7 +170,8 @@ impl Symmetrize {
 ///
 /// # Cost
 /// One factorisation of O(n³) for n labelled samples serves all classes, up to 5000 samples; beyond them
-/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples.
+/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples, beyond 5000 samples
+/// all of them with the same products.
 /// [`Penalty::Auto`] tries at most eight penalties on held-out parts, with one path of penalties for each part,
 /// and on 2000 rows of a longer table.
 ///
@@ -247,20 +209,8 @@ pub struct AskLs {
     pub class_weight: ClassWeight,
 }
 
-setters!(
-    AskLs {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-        /// What to do with a singular system.
-        with_on_singular, on_singular: OnSingular => on_singular;
-        /// How the system is solved.
-        with_route, route: Route => route;
-        /// Learns with a symmetrised kernel.
-        with_symmetrize, symmetrize: Symmetrize => Some(symmetrize);
-        /// What samples count because of their class.
-        with_class_weight, class_weight: ClassWeight => class_weight;
-    }
-);
+setters!(AskLs: with_gram(gram: Gram), with_on_singular(on_singular: OnSingular), with_route(route: Route),
+    with_symmetrize(symmetrize: Symmetrize => Some(symmetrize)), with_class_weight(class_weight: ClassWeight));
 
 impl Default for AskLs {
     /// The SNE kernel.
@@ -389,6 +339,9 @@ impl AskLs {
     /// A damped and an undamped system have solutions of different sizes, and the merger would compare scores that
     /// are not comparable. The first part shows the way, so that the others need not find out again.
     fn parts(&self, task: &Task<'_>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(Functions, SystemReport)>> {
+        if let Some(parts) = self.parts_at_once(task, folds, run)? {
+            return Ok(parts);
+        }
         let is_damped = |part: &(Functions, SystemReport)| part.1.route == "lsmr";
         let damped = AskLs { route: Route::Lsmr, ..self.clone() };
         let (first, others) = (self.without(task, &folds[0], run)?, &folds[1..]);
@@ -406,6 +359,24 @@ impl AskLs {
             }
         }
         Ok(parts)
+    }
+
+    /// All parts with the same products, where each would take products with all of K by itself.
+    fn parts_at_once(
+        &self,
+        task: &Task<'_>,
+        folds: &[Vec<usize>],
+        run: &Run,
+    ) -> Result<Option<Vec<(Functions, SystemReport)>>> {
+        let plain = self.symmetrize.is_none() && task.weights.is_none();
+        let by_products = matches!(self.route, Route::Auto | Route::Minres) && plain;
+        if !by_products || task.train.len() <= linsys::DENSE || task.k.access() == Access::Products {
+            return Ok(None);
+        }
+        let block = crate::operator::Submatrix::new(task.k, Some(task.train), Some(task.train));
+        let solved = self.system().solve_parts(&block, task.y, folds, run)?;
+        let of = |one: CoupledSolution| (Functions::padded(&one, task.train, task.k.nrows()), one.report);
+        Ok(solved.map(|all| all.into_iter().map(of).collect()))
     }
 
     /// What is learned from all training samples but those of a fold.
@@ -523,6 +494,9 @@ impl AskLs {
             params.insert("class-weight".into(), self.class_weight.to_string().into());
         }
         params.insert("residual".into(), solved.residual.into());
+        if solved.iterations > 0 {
+            params.insert("iterations".into(), solved.iterations.into());
+        }
         let (condition, converged) = (Some(solved.condition).filter(|c| c.is_finite()), solved.converged());
         let mut warnings = solved.warnings;
         warnings.extend(chosen.warning(self.symmetrize.is_some()));
@@ -642,7 +616,24 @@ impl<T: Scalar> Estimator<T> for AskLs {
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let known = self.check(data.y.as_ref())?;
-        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run)
+        let efforts = if self.symmetrize.is_some() { (1300.0, 150.0) } else { (2000.0, 450.0) };
+        let plan =
+            self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run, efforts)?;
+        let count = known.rows.len();
+        Ok(if self.penalty == Penalty::Auto {
+            plan.with_more(penalty::seconds(count, data.frame.is_some()))
+        } else {
+            plan
+        })
+    }
+
+    /// All penalties share what is learned of K.
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        if self.penalty == Penalty::Auto && penalties == 1 {
+            return share.powi(3) * plan.seconds;
+        }
+        let learned = share * plan.size.0 as f64;
+        penalty::path_seconds(learned, self.symmetrize.is_some()) / rayon::current_num_threads() as f64
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
@@ -655,9 +646,9 @@ impl<T: Scalar> Estimator<T> for AskLs {
         let alone = points.iter().map(|point| self.at(point)).any(|m| m.is_ok_and(alone));
         // Weights make a system of each fit's own.
         if alone || data.weights.is_some() {
-            return super::validate_by_fits(self, data, points, folds, run);
+            return super::validate_by_fits(self, data, (points, folds), run);
         }
-        validate::scores(self, data, points, folds, run)
+        validate::scores(self, data, (points, folds), run)
     }
 }
 
@@ -668,6 +659,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "least squares SVM with an asymmetric kernel: a source and a target function, merged",
         settings: &SETTINGS,
         can: PROBABLE,
+        streams: false,
         kernel: "sne",
         penalties: [&[], &[]],
         build: |recipe: Recipe| Box::new(AskLs { route: recipe.route(), ..AskLs::new(recipe.gram()) }),
@@ -682,6 +674,7 @@ pub(super) fn symmetric_entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "least squares SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ",
         settings: &SYMMETRIC_SETTINGS,
         can: PROBABLE,
+        streams: false,
         kernel: "rbf",
         penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| {

@@ -20,9 +20,11 @@ use crate::data::graph::GraphFrame;
 use crate::data::samples::{Samples, SamplesRef, Side};
 use crate::estimators::kernel_svd::{put_data, take_data};
 use crate::estimators::new_values::NewValues;
+use crate::estimators::onnx::{Head, KernelSum, refused};
 use crate::estimators::{Answer, FitReport, Model};
 use crate::kernel::KernelSpec;
 use crate::operator::{KernelMatrix, Operator, Widened};
+use crate::solvers::lowrank::{Anchors, KernelFunctions};
 use faer::Mat;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -254,6 +256,33 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
         self.merger.merge == super::Merge::Stack && self.answer != Answer::Values
     }
 
+    /// With a symmetric kernel both functions are sums over the same samples, and so is what is merged of them linearly.
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        if self.data.frame.is_some() {
+            return Err(refused("it was learned from a graph, and nodes are no rows of a table"));
+        }
+        if self.data.z.is_some() || self.data.maps.rows.is_some() {
+            return Err(refused("it compares rows with columns, and a sample is a row only"));
+        }
+        let (f, merger) = (&self.functions, &self.merger);
+        let classes = f.source.ncols();
+        let shares = Mat::from_fn(3, classes, |k, c| merger.share(k, c));
+        let weights = Mat::from_fn(f.source.nrows(), classes, |j, c| {
+            shares[(0, c)] * f.source[(j, c)] + shares[(1, c)] * f.target[(j, c)]
+        });
+        let bias = |c: usize| shares[(0, c)] * f.bias_source[c] + shares[(1, c)] * f.bias_target[c] + shares[(2, c)];
+        let bias = (0..classes).map(bias).collect();
+        let functions = KernelFunctions {
+            kernel: self.kernel.clone(),
+            anchors: Anchors::Points(self.data.x.clone()),
+            weights,
+            bias,
+        };
+        let stacked = Model::<T>::has_probabilities(self);
+        let head = if stacked { Head::Stacked { power: merger.power } } else { Head::Plain };
+        Ok(KernelSum { head, ..KernelSum::new(&functions, &self.answer)? })
+    }
+
     fn frame(&self) -> Option<&GraphFrame> {
         self.data.frame.as_ref()
     }
@@ -263,9 +292,7 @@ impl<T: Scalar> Model<T> for AskLsModel<T> {
     }
 
     fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", &self.name);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(&self.name);
         archive.set_field("kernel", &self.kernel);
         archive.set_field("train", &self.train);
         archive.set_field("answer", &self.answer);

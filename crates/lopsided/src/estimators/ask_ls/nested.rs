@@ -28,7 +28,7 @@ use crate::base::error::Result;
 use crate::base::linalg;
 use crate::base::random::{self, Purpose};
 use crate::operator::{DenseOperator, Means, Operator, Submatrix, materialize};
-use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, PenaltyPath, SystemReport};
+use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, PenaltyPath, Spectral, SystemReport};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -80,10 +80,7 @@ fn by_paths(
 ) -> Result<Option<Vec<Option<Stacked>>>> {
     let hardest = systems.iter().max_by(|a, b| a.penalty.total_cmp(&b.penalty));
     let (Some(hardest), Some(first)) = (hardest, parts.first()) else { return Ok(None) };
-    let route = |k: &dyn Operator<f64>, y: MatRef<'_, f64>| {
-        Ok(PenaltyPath::new(k, y, false)?.solve(hardest, run)?.report.route)
-    };
-    if without(task, first, |k, y, _| route(k, y))? != "krylov" {
+    if !without(task, first, |k, y, _| PenaltyPath::is_short(k, y, hardest, run))? {
         return Ok(None);
     }
     let (samples, classes) = (task.k.nrows(), task.y.ncols());
@@ -155,6 +152,8 @@ struct Decomposed {
     v: Mat<f64>,
     /// Row and column means that centring took off, for the biases.
     means: Means<f64>,
+    /// Whether K = Kᵀ, so that V is U but for signs.
+    symmetric: bool,
 }
 
 impl Decomposed {
@@ -163,8 +162,9 @@ impl Decomposed {
         let mut matrix = materialize(k)?;
         let means = Means::of(&DenseOperator::Borrowed(matrix.as_ref()))?;
         means.subtract_from(matrix.as_mut());
-        let found = linalg::thin_svd(matrix.as_ref());
-        Ok(found.map(|svd| Decomposed { u: svd.u, sigma: svd.sigma, v: svd.v, means }))
+        let symmetric = k.is_symmetric();
+        let found = Spectral::small(matrix.as_ref(), symmetric).ok().map(Spectral::into_triplets);
+        Ok(found.map(|(u, sigma, v)| Decomposed { u, sigma, v, means, symmetric }))
     }
 
     /// The systems without a part that are so near singular ones that they have to be looked at are solved alone; `None` where
@@ -289,11 +289,19 @@ impl Decomposed {
         };
         let mut out = Mat::from_fn(2 * s, 2 * s, |i, j| if (i < s) == (j < s) { -1.0 / (g * n as f64) } else { 0.0 });
         let (own, cross) = (|_: usize| g, |k: usize| -self.sigma[k]);
-        linalg::gemm(out.as_mut().submatrix_mut(0, 0, s, s), scaled(&u, &own).as_ref(), u.transpose(), 1.0);
-        linalg::gemm(out.as_mut().submatrix_mut(s, s, s, s), scaled(&v, &own).as_ref(), v.transpose(), 1.0);
         linalg::gemm(out.as_mut().submatrix_mut(0, s, s, s), scaled(&u, &cross).as_ref(), v.transpose(), 1.0);
+        linalg::add_lower(out.as_mut().submatrix_mut(0, 0, s, s), scaled(&u, &own).as_ref(), u.transpose());
+        if !self.symmetric {
+            linalg::add_lower(out.as_mut().submatrix_mut(s, s, s, s), scaled(&v, &own).as_ref(), v.transpose());
+        }
         for j in 0..s {
-            (0..s).for_each(|i| out[(s + j, i)] = out[(i, s + j)]);
+            for i in 0..s {
+                out[(s + j, i)] = out[(i, s + j)];
+                let (low, high) = (i.max(j), i.min(j));
+                out[(i, j)] = out[(low, high)];
+                // V·V equals U·U where V is U but for signs.
+                out[(s + i, s + j)] = if self.symmetric { out[(low, high)] } else { out[(s + low, s + high)] };
+            }
         }
         out
     }

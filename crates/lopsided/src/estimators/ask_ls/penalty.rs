@@ -40,6 +40,20 @@ const PARTS: usize = 3;
 /// Of more rows of a table so many are searched on; a graph keeps all its nodes, but its penalties stay definite.
 const MANY: usize = 2000;
 
+/// Seconds for all penalties of one part with so many samples to learn from, of one core: about a complete decomposition, or
+/// factors for each penalty of a symmetric K that is too large for it.
+pub(super) fn path_seconds(samples: f64, symmetric: bool) -> f64 {
+    let rate = if symmetric && samples > 1500.0 { 2e-10 } else { 7.5e-10 };
+    rate * samples.powi(3)
+}
+
+/// Seconds of the search for a penalty, of one core.
+pub(super) fn seconds(samples: usize, graph: bool) -> f64 {
+    let parts = if samples <= FEW { FOLDS } else { PARTS };
+    let searched = if graph { samples } else { samples.min(MANY) };
+    parts as f64 * path_seconds(searched as f64 * (FOLDS - 1) as f64 / FOLDS as f64, false)
+}
+
 /// Weight of the errors against the size of the weights.
 ///
 /// γ of \[AsKLS\] Eq. (5): larger values fit the training samples closer.

@@ -79,6 +79,16 @@ impl Merger {
         Mat::from_fn(s.nrows(), s.ncols(), |i, c| w[(0, c)] * s[(i, c)] + w[(1, c)] * t[(i, c)] + w[(2, c)])
     }
 
+    /// What a function counts for class c before any probability is made: f_s for k = 0, f_t for 1, the constant 1 for 2.
+    pub(super) fn share(&self, k: usize, c: usize) -> f64 {
+        match self.merge {
+            Merge::Source => [1.0, 0.0, 0.0][k],
+            Merge::Target => [0.0, 1.0, 0.0][k],
+            Merge::Average => [0.5, 0.5, 0.0][k],
+            Merge::Stack => self.weights[(k, c)],
+        }
+    }
+
     /// Mean −log(probability of the true class) for stacked classes, else the mean squared error.
     ///
     /// What the choice of a penalty compares: the smaller, the better. Samples count what their weights say.

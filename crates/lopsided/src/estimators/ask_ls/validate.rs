@@ -21,7 +21,7 @@ use crate::base::watch::Progress;
 use crate::data::dataset::{Dataset, Target};
 use crate::estimators::new_values::NewValues;
 use crate::estimators::scoring::{deal, hidden, no_target};
-use crate::estimators::{Answer, Point, score};
+use crate::estimators::{Answer, Cases, Table, score};
 use crate::operator::{KernelMatrix, Operator, Submatrix, Widened};
 use crate::solvers::linsys::{PenaltyPath, Route};
 use faer::Mat;
@@ -35,13 +35,8 @@ const TOGETHER: usize = 32;
 /// A fold takes no part in anything that is learned for it: the kernel's gamma and normalisers come from the other rows, and
 /// so do the weights of stacking, by parts of these rows. Of a graph and of a precomputed matrix all samples are input, and
 /// only their targets are unknown.
-pub(super) fn scores<T: Scalar>(
-    base: &AskLs,
-    data: &Dataset<T>,
-    points: &[Point],
-    folds: &[Vec<usize>],
-    run: &Run,
-) -> Result<Vec<Vec<f64>>> {
+pub(super) fn scores<T: Scalar>(base: &AskLs, data: &Dataset<T>, cases: Cases<'_>, run: &Run) -> Result<Table> {
+    let (points, folds) = cases;
     let machines: Vec<AskLs> = points.iter().map(|point| base.at(point)).collect::<Result<_>>()?;
     let target = data.y.as_ref().ok_or_else(no_target)?;
     let mut out = vec![Vec::new(); points.len()];

@@ -58,16 +58,8 @@ pub struct MixtureFit {
     pub floor: f64,
 }
 
-setters!(
-    MixtureFit {
-        /// Number of components.
-        with_components, components: usize => components;
-        /// Largest number of iterations of each start.
-        with_iterations, iterations: usize => iterations;
-        /// Growth of the mean log-likelihood that ends the iteration.
-        with_tolerance, tolerance: f64 => tolerance;
-    }
-);
+setters!(MixtureFit: with_components(components: usize), with_iterations(iterations: usize),
+    with_tolerance(tolerance: f64), with_restarts(restarts: usize), with_floor(floor: f64));
 
 /// What [`MixtureFit`] found.
 ///
@@ -87,18 +79,6 @@ impl MixtureFit {
     /// 3 starts of at most 200 iterations, tolerance 1e-4, floor 1e-6.
     pub fn new(components: usize) -> Self {
         MixtureFit { components, restarts: 3, iterations: 200, tolerance: 1e-4, floor: 1e-6 }
-    }
-
-    /// Number of starts.
-    pub fn with_restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
-
-    /// Least variance.
-    pub fn with_floor(mut self, floor: f64) -> Self {
-        self.floor = floor;
-        self
     }
 
     /// A mixture of points, one per row.

@@ -2,8 +2,8 @@
 
 use super::{
     APPROXIMATION_SETTINGS, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Estimator, EstimatorEntry, Frame, Gram,
-    KERNEL_PENALTIES, KernelMachineModel, Learned, Model, Output, PENALTY, PROBABLE, Plan, Point, Recipe, Result, Run,
-    SYMMETRIZE, Scalar, Setting, Settings, Space, Symmetrize, Task, gram, validate,
+    KernelMachineModel, Learned, Model, Output, PENALTY, Plan, Point, Recipe, Result, Run, SYMMETRIZE, Scalar, Setting,
+    Settings, Space, Symmetrize, Task, entry_of, gram, validate,
 };
 use crate::base::setters;
 use crate::operator::{DenseOperator, Operator, materialize};
@@ -59,20 +59,8 @@ pub struct KernelLogistic {
     pub approximation: Approximation,
 }
 
-setters!(
-    KernelLogistic {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-        /// Weight of the losses.
-        with_penalty, penalty: f64 => penalty;
-        /// How the kernel becomes symmetric.
-        with_symmetrize, symmetrize: Symmetrize => symmetrize;
-        /// What samples count because of their class.
-        with_class_weight, class_weight: ClassWeight => class_weight;
-        /// The approach and its landmarks; exact unless they are asked for.
-        with_approximation, approximation: Approximation => approximation;
-    }
-);
+setters!(KernelLogistic: with_gram(gram: Gram), with_penalty(penalty: f64), with_symmetrize(symmetrize: Symmetrize),
+    with_class_weight(class_weight: ClassWeight), with_approximation(approximation: Approximation));
 
 impl Default for KernelLogistic {
     /// The SNE kernel.
@@ -108,7 +96,8 @@ impl KernelLogistic {
     /// What it shares with the SVM; there are no two-class machines in it.
     fn frame(&self) -> Frame<'_> {
         let KernelLogistic { gram, symmetrize, class_weight, approximation, .. } = self;
-        Frame { name: "logistic", gram, symmetrize: *symmetrize, class_weight, approximation, machines: None }
+        let effort = ((800.0, 1000.0), 1e-7);
+        Frame { name: "logistic", gram, symmetrize: *symmetrize, class_weight, approximation, machines: None, effort }
     }
 
     /// Newton's method on coefficients of the samples, or on weights of features; a fit that has not reached the
@@ -179,14 +168,8 @@ impl<T: Scalar> Estimator<T> for KernelLogistic {
 
 /// The entry of kernel logistic regression.
 pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
-    EstimatorEntry {
-        name: "logistic",
-        about: "kernel logistic regression with a symmetric or symmetrised kernel, exact or by landmarks (--approach lla, gsa): probabilities of the classes",
-        settings: &SETTINGS,
-        can: PROBABLE,
-        kernel: "rbf",
-        penalties: [KERNEL_PENALTIES; 2],
-        build: |recipe: Recipe| Box::new(KernelLogistic { tol: recipe.tol(), ..KernelLogistic::new(recipe.gram()) }),
-        load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
-    }
+    let about = "kernel logistic regression with a symmetric or symmetrised kernel, exact or by landmarks (--approach lla, gsa): probabilities of the classes";
+    entry_of("logistic", about, &SETTINGS, |recipe: Recipe| {
+        Box::new(KernelLogistic { tol: recipe.tol(), ..KernelLogistic::new(recipe.gram()) })
+    })
 }

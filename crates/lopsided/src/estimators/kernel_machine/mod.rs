@@ -77,6 +77,29 @@ pub(super) const CLASS_WEIGHT: Setting = Setting::new(
     "every class counts 1",
 );
 
+/// Makes a machine from a recipe.
+type Build<T> = fn(Recipe) -> Box<dyn Estimator<T>>;
+
+/// The entry of a machine: the RBF kernel, probabilities, and a model of this module.
+fn entry_of<T: Scalar>(
+    name: &'static str,
+    about: &'static str,
+    settings: &'static [&'static [Setting]],
+    build: Build<T>,
+) -> EstimatorEntry<T> {
+    EstimatorEntry {
+        name,
+        about,
+        settings,
+        can: PROBABLE,
+        streams: false,
+        kernel: "rbf",
+        penalties: [KERNEL_PENALTIES; 2],
+        build,
+        load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
+    }
+}
+
 /// What all these machines have in common.
 struct Frame<'a> {
     name: &'static str,
@@ -86,6 +109,9 @@ struct Frame<'a> {
     approximation: &'a Approximation,
     /// `None` for one machine that needs all of K again and again.
     machines: Option<TwoClass>,
+    /// Products with one vector that the exact machine takes, where G is evaluated and where it is sparse, and seconds for each
+    /// feature of each sample that one with landmarks takes: what `benchsuite/plans.py` finds.
+    effort: ((f64, f64), f64),
 }
 
 /// Two-class machines that look at parts of K.
@@ -167,9 +193,11 @@ impl Frame<'_> {
         let known = self.known(data.y.as_ref())?;
         if self.approach() != Approach::Exact {
             let kernel = self.problem(data, &known.rows, run)?.kernel;
-            return self.settled().plan(kernel, data.x.as_ref(), known.rows.len());
+            let plan = self.settled().plan(kernel, data.x.as_ref(), known.rows.len())?;
+            let features = (plan.size.0 * plan.size.1) as f64;
+            return Ok(plan.with_more(features * self.effort.1));
         }
-        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run)
+        self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run, self.effort.0)
     }
 
     /// Everything but the machine itself.

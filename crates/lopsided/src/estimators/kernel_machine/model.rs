@@ -11,6 +11,8 @@ use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
 use crate::estimators::ask_ls::AskLsModel;
+use crate::estimators::landmarked::answered_by_functions;
+use crate::estimators::onnx::{Head, KernelSum};
 use crate::estimators::{Answer, FitReport, Model};
 use crate::solvers::linear_machine::softmax;
 use crate::solvers::lowrank::KernelFunctions;
@@ -94,27 +96,14 @@ impl<T: Scalar> LandmarkFunctions<T> {
 }
 
 impl<T: Scalar> Model<T> for LandmarkFunctions<T> {
-    fn answer(&self) -> &Answer {
-        &self.answer
-    }
+    answered_by_functions!();
 
-    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
-        samples.x.check_finite("the new rows")?;
-        self.functions.apply(samples.x.as_ref(), run)
-    }
-
-    fn frame(&self) -> Option<&GraphFrame> {
-        None
-    }
-
-    fn report(&self) -> &FitReport {
-        &self.report
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        KernelSum::new(&self.functions, &self.answer)
     }
 
     fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", &self.name);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(&self.name);
         archive.set_field("answer", &self.answer);
         archive.set_field("fit", &self.report);
         archive.set_field(BY_LANDMARKS, true);
@@ -219,6 +208,14 @@ impl<T: Scalar> Model<T> for KernelMachineModel<T> {
 
     fn has_probabilities(&self) -> bool {
         !matches!(self.output, Output::Machines { sigmoids: None, .. })
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        let head = match &self.output {
+            Output::Softmax => Head::Softmax,
+            Output::Machines { pairs, sigmoids } => Head::Machines { pairs: pairs.clone(), sigmoids: sigmoids.clone() },
+        };
+        Ok(KernelSum { head, ..self.functions.model().kernel_sum()? })
     }
 
     fn frame(&self) -> Option<&GraphFrame> {

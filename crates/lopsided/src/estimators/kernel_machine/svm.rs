@@ -1,9 +1,9 @@
 //! The support vector machines: C-SVM and ν-SVM as one estimator, with their places in the list.
 
 use super::{
-    APPROXIMATION_SETTINGS, Approach, Approximation, CLASS_WEIGHT, ClassWeight, Dataset, Error, Estimator,
-    EstimatorEntry, Frame, Gram, KERNEL_PENALTIES, KernelMachineModel, Labelled, Model, PENALTY, PROBABLE, Plan, Point,
-    Recipe, Result, Run, SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, gram, validate,
+    APPROXIMATION_SETTINGS, Approach, Approximation, Build, CLASS_WEIGHT, ClassWeight, Dataset, Error, Estimator,
+    EstimatorEntry, Frame, Gram, KernelMachineModel, Labelled, Model, PENALTY, Plan, Point, Recipe, Result, Run,
+    SYMMETRIZE, Scalar, Setting, Settings, Symmetrize, TwoClass, entry_of, gram, validate,
 };
 use crate::base::setters;
 use crate::base::settings::Value;
@@ -100,18 +100,9 @@ pub struct Svm {
     pub loss: HingeLoss,
 }
 
-setters!(
-    Svm {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-        /// Learns probabilities as well.
-        with_probability, probability: bool => probability;
-        /// What samples count because of their class.
-        with_class_weight, class_weight: ClassWeight => class_weight;
-        /// The loss of a C-SVM; the exact machine has the hinge only.
-        with_loss, loss: HingeLoss => loss;
-    }
-);
+setters!(Svm: with_gram(gram: Gram), with_probability(probability: bool), with_class_weight(class_weight: ClassWeight),
+    with_loss(loss: HingeLoss), with_kind(kind: SvmKind), with_multi_class(multi_class: MultiClass),
+    with_approximation(approximation: Approximation));
 
 impl Default for Svm {
     /// The SNE kernel.
@@ -146,24 +137,6 @@ impl Svm {
         Svm { symmetrize, ..self }
     }
 
-    /// The same with C or ν.
-    pub fn with_kind(mut self, kind: SvmKind) -> Self {
-        self.kind = kind;
-        self
-    }
-
-    /// The same with another way to tell several classes apart.
-    pub fn with_multi_class(mut self, multi_class: MultiClass) -> Self {
-        self.multi_class = multi_class;
-        self
-    }
-
-    /// The same with another approach.
-    pub fn with_approximation(mut self, approximation: Approximation) -> Self {
-        self.approximation = approximation;
-        self
-    }
-
     /// Learns one function for each class or pair of classes.
     ///
     /// # Errors
@@ -191,7 +164,8 @@ impl Svm {
         let name = if matches!(self.kind, SvmKind::C(_)) { "svm" } else { "nu-svm" };
         let Svm { gram, symmetrize, class_weight, approximation, multi_class, .. } = self;
         let machines = Some(TwoClass { way: *multi_class, slack: self.machine().slack() });
-        Frame { name, gram, symmetrize: *symmetrize, class_weight, approximation, machines }
+        let effort = ((200.0, 1500.0), 2.6e-7);
+        Frame { name, gram, symmetrize: *symmetrize, class_weight, approximation, machines, effort }
     }
 
     /// What the exact machine and those with landmarks share.
@@ -263,30 +237,15 @@ impl<T: Scalar> Estimator<T> for Svm {
 
 /// The entry of the C-SVM.
 pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
-    EstimatorEntry {
-        name: "svm",
-        about: "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)",
-        settings: &SETTINGS,
-        can: PROBABLE,
-        kernel: "rbf",
-        penalties: [KERNEL_PENALTIES; 2],
-        build: |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }),
-        load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
-    }
+    let about = "C-SVM with a symmetric kernel, or a symmetrised one: (K + Kᵀ)/2, KᵀK or KKᵀ; exact or by landmarks (--approach lla, gsa)";
+    entry_of("svm", about, &SETTINGS, |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }))
 }
 
 /// The entry of the ν-SVM.
 pub(in crate::estimators) fn nu_entry<T: Scalar>() -> EstimatorEntry<T> {
-    EstimatorEntry {
-        name: "nu-svm",
-        about: "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors",
-        settings: &NU_SETTINGS,
-        can: PROBABLE,
-        kernel: "rbf",
-        penalties: [&[], &[]],
-        build: |recipe: Recipe| {
-            Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }.with_kind(SvmKind::Nu(NU)))
-        },
-        load: |archive| Ok(Box::new(KernelMachineModel::<T>::from_archive(archive)?)),
-    }
+    let about =
+        "ν-SVM with a symmetric or symmetrised kernel, exact or by landmarks: ν bounds the share of margin errors";
+    let build: Build<T> =
+        |recipe: Recipe| Box::new(Svm { tol: recipe.tol(), ..Svm::new(recipe.gram()) }.with_kind(SvmKind::Nu(NU)));
+    EstimatorEntry { penalties: [&[], &[]], ..entry_of("nu-svm", about, &NU_SETTINGS, build) }
 }

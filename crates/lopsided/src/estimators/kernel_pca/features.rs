@@ -39,12 +39,8 @@ pub struct NystromFeatures {
     pub approximation: Approximation,
 }
 
-setters!(
-    NystromFeatures {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-    }
-);
+setters!(NystromFeatures: with_gram(gram: Gram),
+    with_approximation(approximation: Approximation => Approximation { approach: Some(Approach::Lla), ..approximation }));
 
 impl Default for NystromFeatures {
     /// The RBF kernel.
@@ -63,12 +59,6 @@ impl NystromFeatures {
     /// The same with so many landmarks.
     pub fn with_landmarks(mut self, landmarks: usize) -> Self {
         self.approximation.landmarks = Some(landmarks);
-        self
-    }
-
-    /// The same with other landmarks.
-    pub fn with_approximation(mut self, approximation: Approximation) -> Self {
-        self.approximation = Approximation { approach: Some(Approach::Lla), ..approximation };
         self
     }
 

@@ -7,7 +7,7 @@ use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
 use crate::estimators::gram::Gram;
-use crate::estimators::kernel_svd::Plan;
+use crate::estimators::kernel_svd::{KernelSvd, Plan};
 use crate::estimators::landmarked::{Approach, Approximation, Comparison, GramErrors, Problem, SolutionErrors};
 use crate::solvers::lowrank::{KernelFunctions, inverse_root};
 use crate::solvers::svd::SolveReport;
@@ -49,18 +49,8 @@ pub struct KernelPca {
     pub center: bool,
 }
 
-setters!(
-    KernelPca {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-        /// Largest residual of an exact component, relative to its own eigenvalue; `None`: 1e-6.
-        with_tol, tol: f64 => Some(tol);
-        /// The approach and its landmarks.
-        with_approximation, approximation: Approximation => approximation;
-        /// Centres the samples in feature space.
-        with_center, center: bool => center;
-    }
-);
+setters!(KernelPca: with_gram(gram: Gram), with_tol(tol: f64 => Some(tol)),
+    with_approximation(approximation: Approximation), with_center(center: bool));
 
 impl Default for KernelPca {
     /// The RBF kernel.
@@ -160,7 +150,12 @@ impl KernelPca {
     /// What [`KernelPca::fit`] would do, without doing it.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let problem = self.problem(data, run)?;
-        self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())
+        let plan = self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())?;
+        if self.approximation.approach_for(data.x.count()) != Approach::Exact {
+            return Ok(plan);
+        }
+        let triplets = KernelSvd::new(self.gram.clone()).with_rank(self.rank).plan(data, run)?;
+        Ok(Plan { seconds: triplets.seconds, ..plan })
     }
 
     pub(in crate::estimators) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {
@@ -291,9 +286,7 @@ impl<T: Scalar> KernelPcaModel<T> {
 
     /// The model as arrays and metadata.
     pub fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", NAME);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(NAME);
         archive.set_field("params", &self.params);
         archive.set_field("n_train", self.n_train);
         archive.set_field("solved", &self.solved);

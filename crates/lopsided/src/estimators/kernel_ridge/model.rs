@@ -5,6 +5,8 @@ use crate::base::scalar::Scalar;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
+use crate::estimators::landmarked::answered_by_functions;
+use crate::estimators::onnx::KernelSum;
 use crate::estimators::{Answer, FitReport, Model};
 use crate::solvers::lowrank::KernelFunctions;
 use faer::Mat;
@@ -35,27 +37,14 @@ impl<T: Scalar> KernelRidgeModel<T> {
 }
 
 impl<T: Scalar> Model<T> for KernelRidgeModel<T> {
-    fn answer(&self) -> &Answer {
-        &self.answer
-    }
+    answered_by_functions!();
 
-    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
-        samples.x.check_finite("the new rows")?;
-        self.functions.apply(samples.x.as_ref(), run)
-    }
-
-    fn frame(&self) -> Option<&GraphFrame> {
-        None
-    }
-
-    fn report(&self) -> &FitReport {
-        &self.report
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        KernelSum::new(&self.functions, &self.answer)
     }
 
     fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", NAME);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(NAME);
         archive.set_field("answer", &self.answer);
         archive.set_field("fit", &self.report);
         self.functions.put(&mut archive);

@@ -1,7 +1,7 @@
 use super::cg::Judged;
 use super::model::KernelRidgeModel;
 use super::passes;
-use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_exact, solve_features};
+use super::systems::{Centred, pseudo_solve, scaled_rows, solve, solve_by_products, solve_exact, solve_features};
 use super::validate;
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -20,6 +20,8 @@ use crate::estimators::scoring::Known;
 use crate::estimators::{
     Abilities, Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PENALTY, Point, Recipe,
 };
+use crate::operator::{OperatorChoice, Widened};
+use crate::solvers::linsys;
 use crate::solvers::lowrank::{KernelFunctions, LandmarkKernel, NystromBasis};
 use faer::{Mat, MatRef};
 
@@ -58,12 +60,8 @@ pub struct KernelRidge {
     pub penalty: f64,
 }
 
-setters!(
-    KernelRidge {
-        /// What makes the kernel matrix.
-        with_gram, gram: Gram => gram;
-    }
-);
+setters!(KernelRidge: with_gram(gram: Gram), with_penalty(penalty: f64),
+    with_approximation(approximation: Approximation));
 
 impl Default for KernelRidge {
     /// The RBF kernel.
@@ -89,18 +87,6 @@ impl KernelRidge {
     /// The same with so many landmarks of the sampler.
     pub fn with_landmarks(mut self, landmarks: usize) -> Self {
         self.approximation.landmarks = Some(landmarks);
-        self
-    }
-
-    /// The same with another penalty.
-    pub fn with_penalty(mut self, penalty: f64) -> Self {
-        self.penalty = penalty;
-        self
-    }
-
-    /// The same with another approach.
-    pub fn with_approximation(mut self, approximation: Approximation) -> Self {
-        self.approximation = approximation;
         self
     }
 
@@ -193,10 +179,18 @@ impl KernelRidge {
         Ok(learned)
     }
 
+    /// By factors of K or, beyond the number of samples where that is slower, by products with it.
     fn exact<T: Scalar>(&self, problem: &Problem<T>, centred: &Centred, run: &Run) -> Result<Learned<T>> {
         let (y, weights) = (centred.y.clone(), centred.weights.as_deref());
-        let (alpha, verdict) = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
-        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None, steps: None, verdict })
+        let (alpha, verdict, steps) = if linsys::takes_products(problem.x.count()) {
+            problem.with_choice(OperatorChoice::Auto, run, |built| {
+                solve_by_products(&Widened(&*built.operator), self.penalty, &y, weights, run)
+            })?
+        } else {
+            let (alpha, verdict) = solve_exact(problem.gram(run)?, self.penalty, y, weights)?;
+            (alpha, verdict, None)
+        };
+        Ok(Learned { functions: problem.over_samples(alpha), landmarks: None, steps, verdict })
     }
 
     /// Sums over blocks of features, which are never held. With the standard basis the machine is Eq. (11)'s (\[NKM\] Corollary 1).
@@ -261,7 +255,7 @@ impl KernelRidge {
 
     /// The rows to learn from and their weights.
     pub(in crate::estimators) fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<(Known, Option<Vec<f64>>)> {
-        let known = Known::of(data.y.as_ref())?;
+        let known = Known::even_several(data.y.as_ref())?;
         self.check_settings(known.rows.len())?;
         let weights = data.weights_of(&known.rows)?;
         Ok((known, weights))
@@ -279,7 +273,8 @@ impl KernelRidge {
         params.insert("kernel".into(), problem.kernel.name.clone().into());
         params.insert("penalty".into(), self.penalty.into());
         if let Some(steps) = learned.steps {
-            params.extend([("solver".to_string(), "cg".into()), ("steps".to_string(), steps.into())]);
+            let solver = if learned.landmarks.is_some() { "cg" } else { "minres" };
+            params.extend([("solver".to_string(), solver.into()), ("steps".to_string(), steps.into())]);
         }
         let (left, converged) = (learned.verdict.left(), learned.verdict.converged());
         let text = || format!("the equations are solved to {left:.1e} only; take a smaller penalty");
@@ -313,12 +308,21 @@ impl<T: Scalar> Estimator<T> for KernelRidge {
         Ok(Box::new(self.fit(data, run)?))
     }
 
+    /// All penalties share a complete decomposition of the exact machine, or the sums over the features.
+    fn validate_seconds(&self, plan: &Plan, _: usize, share: f64) -> f64 {
+        let learned = share * plan.size.0 as f64;
+        if self.approximation.approach_for(plan.size.0) == Approach::Exact {
+            return 1e-9 * learned.powi(3) / rayon::current_num_threads() as f64;
+        }
+        3.0 * share * plan.seconds
+    }
+
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
         MachineErrors::or_gram(self.errors(data, run), || self.gram_errors(data, run)).map(Some)
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
-        validate::scores(self, data, points, folds, run)
+        validate::scores(self, data, (points, folds), run)
     }
 }
 
@@ -329,6 +333,7 @@ pub(in crate::estimators) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "kernel ridge regression with a symmetric kernel, exact or by landmarks (--approach lla, gsa, ncr)",
         settings: &SETTINGS,
         can: Abilities { predict: true, ..Abilities::default() },
+        streams: true,
         kernel: "rbf",
         penalties: [KERNEL_PENALTIES; 2],
         build: |recipe: Recipe| Box::new(KernelRidge::new(recipe.gram())),

@@ -69,26 +69,9 @@ pub struct StreamedRidge {
     pub direct: Option<bool>,
 }
 
-setters!(
-    StreamedRidge {
-        /// The kernel; a `gamma` among its parameters wins over [`StreamedRidge::gamma`].
-        with_kernel, kernel: KernelSpec => kernel;
-        /// How gamma is found from the landmarks.
-        with_gamma, gamma: Gamma => gamma;
-        /// Multiplies the bandwidth.
-        with_gamma_factor, gamma_factor: f64 => gamma_factor;
-        /// Number of landmarks m.
-        with_landmarks, landmarks: usize => landmarks;
-        /// 1/λ₀, the weight of the errors.
-        with_penalty, penalty: f64 => penalty;
-        /// Residual, relative to the right-hand side in the norm of the preconditioner, that counts as converged.
-        with_tol, tol: f64 => tol;
-        /// Most steps.
-        with_steps, steps: usize => steps;
-        /// Whether the system is formed and factored; `None`: up to 4096 landmarks.
-        with_direct, direct: bool => Some(direct);
-    }
-);
+setters!(StreamedRidge: with_kernel(kernel: KernelSpec), with_gamma(gamma: Gamma), with_gamma_factor(gamma_factor: f64),
+    with_landmarks(landmarks: usize), with_penalty(penalty: f64), with_tol(tol: f64), with_steps(steps: usize),
+    with_direct(direct: bool => Some(direct)));
 
 impl Default for StreamedRidge {
     /// The RBF kernel.
@@ -125,7 +108,7 @@ impl StreamedRidge {
     /// [`Error::Param`] for landmarks, penalty or kernel out of range; [`Error::Shape`] unless there is a target for each row;
     /// those of the reader; [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, rows: &RowStream<T>, target: &Target, run: &Run) -> Result<KernelRidgeModel<T>> {
-        let known = Known::of(Some(target))?;
+        let known = Known::even_several(Some(target))?;
         self.check(rows, target, known.rows.len())?;
         let at = self.at_landmarks(rows, &known.rows, run)?;
         let centred = Centred::of(known.y.as_ref(), None);
@@ -139,10 +122,7 @@ impl StreamedRidge {
     }
 
     fn check<T: Scalar>(&self, rows: &RowStream<T>, target: &Target, known: usize) -> Result<()> {
-        let targets = match target {
-            Target::Classes { codes, .. } => codes.len(),
-            Target::Values(values) => values.len(),
-        };
+        let targets = target.count();
         if targets != rows.nrows() {
             return Err(Error::shape("the number of targets", rows.nrows(), targets));
         }

@@ -1,9 +1,12 @@
 //! The small linear systems of ridge regression.
 
+use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg::{self, SymmetricFactor};
 use crate::base::verdict::Verdict;
-use faer::{Mat, MatRef};
+use crate::operator::{Access, Operator};
+use crate::solvers::linsys;
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 /// Unknowns from which factors of half the digits pay.
@@ -98,6 +101,88 @@ pub(in crate::estimators) fn solve_exact(
     Ok((scaled_rows(&found, weights), verdict))
 }
 
+/// The same by products with K, which is never held whole; and the number of iterations.
+///
+/// It is judged by what is left of the equations relative to √W·y.
+pub(in crate::estimators) fn solve_by_products(
+    k: &dyn Operator<f64>,
+    penalty: f64,
+    y: &Mat<f64>,
+    weights: Option<&[f64]>,
+    run: &Run,
+) -> Result<(Mat<f64>, Verdict, Option<usize>)> {
+    let rhs = scaled_rows(y, weights);
+    let solved = match weights {
+        None => linsys::ridge(k, penalty, rhs, run),
+        Some(weights) => {
+            let roots = weights.iter().map(|w| w.sqrt()).collect();
+            linsys::ridge(&Weighted { k, roots }, penalty, rhs, run)
+        }
+    };
+    let (found, report) = solved.map_err(|error| match error {
+        Error::Singular { .. } => singular(penalty),
+        other => other,
+    })?;
+    // The gate has judged, and knows what rounding leaves.
+    let tol = if report.converged() { report.residual.max(BACKWARD) } else { 0.0 };
+    let verdict = Verdict::measured(report.residual, tol);
+    Ok((scaled_rows(&found, weights), verdict, Some(report.iterations as usize)))
+}
+
+/// √W·K·√W.
+struct Weighted<'a> {
+    k: &'a dyn Operator<f64>,
+    roots: Vec<f64>,
+}
+
+impl Weighted<'_> {
+    fn scale(&self, m: MatMut<'_, f64>) {
+        m.col_iter_mut().for_each(|column| column.iter_mut().zip(&self.roots).for_each(|(v, r)| *v *= r));
+    }
+}
+
+impl Operator<f64> for Weighted<'_> {
+    fn nrows(&self) -> usize {
+        self.k.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.k.ncols()
+    }
+
+    fn access(&self) -> Access {
+        self.k.access()
+    }
+
+    fn rounding(&self) -> f64 {
+        self.k.rounding()
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.k.is_symmetric()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, f64>) -> Result<()> {
+        self.k.block(rows, cols, out.as_mut())?;
+        for (column, &j) in out.col_iter_mut().zip(cols) {
+            column.iter_mut().zip(rows).for_each(|(v, &i)| *v *= self.roots[i] * self.roots[j]);
+        }
+        Ok(())
+    }
+
+    fn apply(&self, v: MatRef<'_, f64>, mut out: MatMut<'_, f64>) -> Result<()> {
+        let mut scaled = v.to_owned();
+        self.scale(scaled.as_mut());
+        self.k.apply(scaled.as_ref(), out.as_mut())?;
+        self.scale(out);
+        Ok(())
+    }
+
+    fn apply_transpose(&self, u: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
+        self.apply(u, out)
+    }
+}
+
 /// Rows times the roots of their weights.
 pub(in crate::estimators) fn scaled_rows(m: &Mat<f64>, weights: Option<&[f64]>) -> Mat<f64> {
     let Some(weights) = weights else { return m.clone() };
@@ -131,6 +216,25 @@ fn singular(penalty: f64) -> Error {
 mod tests {
     use super::*;
     use crate::data::synth;
+
+    /// Products and factors solve the same equations, with weights and without, also where K is nearly singular.
+    #[test]
+    fn products_give_what_factors_give() {
+        let n = 400;
+        let mut x = synth::gaussian::<f64>(n, 4, 3);
+        (0..40).for_each(|i| x.row_mut(i).copy_from(synth::gaussian::<f64>(1, 4, 5).row(0))); // duplicates
+        let k = Mat::from_fn(n, n, |i, j| (-0.1 * (x.row(i) - x.row(j)).squared_norm_l2()).exp());
+        let y = synth::gaussian::<f64>(n, 3, 4);
+        let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 7) as f64).collect();
+        for (penalty, weights) in [(1.0, None), (1.0, Some(&weights[..])), (1e6, None), (1e4, Some(&weights[..]))] {
+            let operator = crate::operator::DenseOperator::Borrowed(k.as_ref());
+            let (found, verdict, _) = solve_by_products(&operator, penalty, &y, weights, &Run::default()).unwrap();
+            let (exact, _) = solve_exact(k.clone(), penalty, y.clone(), weights).unwrap();
+            let near = 1e-15 * (1.0 + 400.0 * 7.0 * penalty) + 1e-8;
+            assert!(verdict.converged(), "penalty {penalty}: {}", verdict.left());
+            assert!((&found - &exact).norm_max() < near * exact.norm_max(), "penalty {penalty}");
+        }
+    }
 
     #[test]
     fn half_the_digits_and_refinement_give_all_digits() {

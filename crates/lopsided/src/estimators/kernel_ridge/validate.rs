@@ -11,7 +11,7 @@ use crate::data::dataset::Dataset;
 use crate::data::samples::Samples;
 use crate::estimators::landmarked::{Problem, columns_of};
 use crate::estimators::scoring::{Known, no_target};
-use crate::estimators::{Point, score};
+use crate::estimators::{Cases, Table, score};
 use faer::Mat;
 use std::collections::HashSet;
 
@@ -19,16 +19,11 @@ use std::collections::HashSet;
 ///
 /// The exact machine is a linear one on the features of all training samples as landmarks, so that it shares the
 /// decomposition as well; NCR is LLA with the standard basis (\[NKM\] Corollary 1).
-pub(super) fn scores<T: Scalar>(
-    base: &KernelRidge,
-    data: &Dataset<T>,
-    points: &[Point],
-    folds: &[Vec<usize>],
-    run: &Run,
-) -> Result<Vec<Vec<f64>>> {
+pub(super) fn scores<T: Scalar>(base: &KernelRidge, data: &Dataset<T>, cases: Cases<'_>, run: &Run) -> Result<Table> {
+    let (points, folds) = cases;
     let machines: Vec<KernelRidge> = points.iter().map(|point| base.at(point)).collect::<Result<_>>()?;
     machines.iter().try_for_each(|machine| machine.check(data).map(|_| ()))?;
-    let known = Known::of(data.y.as_ref())?;
+    let known = Known::even_several(data.y.as_ref())?;
     let quiet = Run { watch: run.watch.silent(), ..run.clone() };
     let mut out = vec![Vec::new(); points.len()];
     for (done, group) in groups(&machines).iter().enumerate() {

@@ -24,9 +24,7 @@ impl<T: Scalar> KernelSvdModel<T> {
 
     /// The model as arrays and metadata.
     pub fn archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        archive.set_field("estimator", NAME);
-        archive.set_field("precision", T::NAME);
+        let mut archive = Archive::of_model::<T>(NAME);
         archive.set_field("kernel", &self.kernel);
         archive.set_field("scaling", self.scaling);
         archive.set_field("operator", &self.operator);
@@ -162,7 +160,17 @@ pub(in crate::estimators) fn take_data<T: Scalar>(archive: &Archive) -> Result<D
         _ => None,
     };
     let [rows, cols] = MAPS.map(|(name, _)| archive.has(name).then(|| archive.matrix(name)).transpose());
-    Ok(Dataset { x, z, y: None, weights: None, row_ids, col_ids, frame, maps: Maps { rows: rows?, cols: cols? } })
+    Ok(Dataset {
+        x,
+        z,
+        y: None,
+        weights: None,
+        row_ids,
+        col_ids,
+        frame,
+        maps: Maps { rows: rows?, cols: cols? },
+        columns: None,
+    })
 }
 
 /// What places new nodes; files of earlier versions have neither walks nor features.

@@ -1,6 +1,4 @@
-use crate::base::error::{Error, Result};
-use std::fmt;
-use std::str::FromStr;
+use crate::base::registry::words;
 
 /// Powers of the singular values that scale embeddings.
 ///
@@ -26,6 +24,8 @@ pub enum Scaling {
     Full,
 }
 
+words!(Scaling, "scaling": None = "none", Sqrt = "sqrt", Full = "full");
+
 impl Scaling {
     /// The power p of Σ^p.
     pub fn power(self) -> f64 {
@@ -33,33 +33,6 @@ impl Scaling {
             Scaling::None => 0.0,
             Scaling::Sqrt => 0.5,
             Scaling::Full => 1.0,
-        }
-    }
-}
-
-impl fmt::Display for Scaling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Scaling::None => "none",
-            Scaling::Sqrt => "sqrt",
-            Scaling::Full => "full",
-        })
-    }
-}
-
-impl FromStr for Scaling {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "none" => Ok(Scaling::None),
-            "sqrt" => Ok(Scaling::Sqrt),
-            "full" => Ok(Scaling::Full),
-            _ => Err(Error::Unknown {
-                kind: "scaling",
-                name: text.into(),
-                known: ["none", "sqrt", "full"].map(String::from).to_vec(),
-            }),
         }
     }
 }

@@ -2,20 +2,18 @@
 //! landmarks shares.
 
 use crate::base::error::{Error, Result};
-use crate::base::registry::{name_of, named};
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::samples::SamplesRef;
 use crate::estimators::Plan;
 use crate::kernel::KernelSpec;
-use crate::operator::{OperatorKind, OperatorPlan};
+use crate::operator::{FLOP, OperatorKind, OperatorPlan};
 use crate::solvers::landmarks;
 use crate::solvers::lowrank::{NystromBasis, NystromMethod};
 use crate::solvers::svd::SolverPlan;
 use faer::Mat;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 /// Up to this many samples the exact machine is the default.
 const EXACT: usize = 4000;
@@ -57,22 +55,7 @@ pub enum Approach {
     Ncr,
 }
 
-const APPROACHES: [(Approach, &str); 4] =
-    [(Approach::Exact, "exact"), (Approach::Lla, "lla"), (Approach::Gsa, "gsa"), (Approach::Ncr, "ncr")];
-
-impl FromStr for Approach {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("approach", &APPROACHES, text)
-    }
-}
-
-impl fmt::Display for Approach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&APPROACHES, *self))
-    }
-}
+words!(Approach, "approach": Exact = "exact", Lla = "lla", Gsa = "gsa", Ncr = "ncr");
 
 /// Landmarks that a user brings.
 #[derive(Clone, Debug, PartialEq)]
@@ -242,9 +225,12 @@ impl Approximation {
             why: format!("approach {approach}"),
             bytes: 8 * held as u64,
             products: 1,
-            flops: 2.0 * size * count * count + 10.0 * count.powi(3),
+            flops: match approach {
+                Approach::Exact => size.powi(3) / 3.0,
+                _ => 2.0 * size * count * count + 10.0 * count.powi(3),
+            },
         };
-        let seconds = (operator.seconds.0 + solver.flops * 1e-10) / rayon::current_num_threads() as f64;
+        let seconds = (operator.seconds.0 + solver.flops * FLOP) / rayon::current_num_threads() as f64;
         let bytes = x.bytes() as u64 + operator.bytes + solver.bytes;
         Ok(Plan { size: (n, m), kernel, operator, solver, bytes, seconds })
     }

@@ -6,6 +6,7 @@ use crate::base::linalg;
 use crate::base::random::{self, Purpose};
 use crate::base::settings::Settings;
 use crate::operator::Operator;
+use crate::operator::delegated;
 use crate::solvers::svd;
 use faer::{Mat, MatMut, MatRef};
 
@@ -169,13 +170,7 @@ impl Difference<'_> {
 }
 
 impl Operator<f64> for Difference<'_> {
-    fn nrows(&self) -> usize {
-        self.k.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.k.ncols()
-    }
+    delegated!(k: size);
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: MatMut<'_, f64>) -> Result<()> {
         self.k.block(rows, cols, out.as_mut())?;

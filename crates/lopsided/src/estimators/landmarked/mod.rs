@@ -20,3 +20,26 @@ pub use approximation::{APPROXIMATION_SETTINGS, Approach, Approximation, OwnLand
 pub use comparison::{Attempt, Comparison};
 pub use errors::{GramErrors, MachineErrors, SolutionErrors};
 pub(super) use problem::{Problem, columns_of};
+
+/// What a model says whose answer, report and functions of landmarks are fields of those names.
+macro_rules! answered_by_functions {
+    () => {
+        fn answer(&self) -> &Answer {
+            &self.answer
+        }
+
+        fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
+            samples.x.check_finite("the new rows")?;
+            self.functions.apply(samples.x.as_ref(), run)
+        }
+
+        fn frame(&self) -> Option<&GraphFrame> {
+            None
+        }
+
+        fn report(&self) -> &FitReport {
+            &self.report
+        }
+    };
+}
+pub(super) use answered_by_functions;

@@ -99,26 +99,9 @@ pub struct LearnedCompat {
     pub validation: f64,
 }
 
-setters!(
-    LearnedCompat {
-        /// The kernel SVD that is fitted; its kernel needs a derivative.
-        with_machine, machine: KernelSvd => machine;
-        /// Where C starts.
-        with_start, start: Compatibility => start;
-        /// The rows against themselves instead of the columns.
-        with_symmetric, symmetric: bool => symmetric;
-        /// How far an entry of C moves with a batch, as a share of the root mean square of all entries at the start.
-        with_learning_rate, learning_rate: f64 => learning_rate;
-        /// Passes over the rows.
-        with_epochs, epochs: usize => epochs;
-        /// Passes without improvement after which learning ends early.
-        with_patience, patience: usize => patience;
-        /// Rows of a batch.
-        with_batch, batch: usize => batch;
-        /// Share of the rows with a target that is held out to choose C by; 0: the rows to learn from choose.
-        with_validation, validation: f64 => validation;
-    }
-);
+setters!(LearnedCompat: with_machine(machine: KernelSvd), with_start(start: Compatibility),
+    with_symmetric(symmetric: bool), with_learning_rate(learning_rate: f64), with_epochs(epochs: usize),
+    with_patience(patience: usize), with_batch(batch: usize), with_validation(validation: f64));
 
 impl Default for LearnedCompat {
     /// The kernel SVD with defaults.

@@ -31,6 +31,7 @@ impl Supervision {
     /// # Errors
     /// [`Error::Shape`] if there is not one target per row, [`Error::Param`] if the known ones leave nothing to learn.
     pub(super) fn new(target: &Target, rows: usize, held_out: f64, seed: u64) -> Result<Self> {
+        target.refuse_several()?;
         let (wanted, outputs) = wanted(target);
         if wanted.len() != rows {
             return Err(Error::shape("the number of targets", rows, wanted.len()));
@@ -70,6 +71,7 @@ fn wanted(target: &Target) -> (Vec<Option<f64>>, usize) {
         // A head of one output would be taken for one of values.
         Target::Classes { names, codes } => (codes.iter().map(|c| c.map(f64::from)).collect(), names.len().max(2)),
         Target::Values(values) => (values.iter().map(|v| Some(*v).filter(|v| v.is_finite())).collect(), 1),
+        Target::Several { .. } => (Vec::new(), 0),
     }
 }
 

@@ -49,20 +49,8 @@ pub struct StreamedKpca {
     pub sample: Option<usize>,
 }
 
-setters!(
-    StreamedKpca {
-        /// The kernel; a `gamma` among its parameters wins over [`StreamedKpca::gamma`].
-        with_kernel, kernel: KernelSpec => kernel;
-        /// How gamma is found for the kernels that need one.
-        with_gamma, gamma: Gamma => gamma;
-        /// Multiplies the bandwidth: gamma is divided by its square.
-        with_gamma_factor, gamma_factor: f64 => gamma_factor;
-        /// Number of components.
-        with_rank, rank: usize => rank;
-        /// Landmarks; `None`: 1000, or all rows.
-        with_sample, sample: usize => Some(sample);
-    }
-);
+setters!(StreamedKpca: with_kernel(kernel: KernelSpec), with_gamma(gamma: Gamma), with_gamma_factor(gamma_factor: f64),
+    with_rank(rank: usize), with_sample(sample: usize => Some(sample)));
 
 impl Default for StreamedKpca {
     /// 16 components of the RBF kernel.

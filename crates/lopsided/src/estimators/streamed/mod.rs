@@ -97,28 +97,11 @@ pub struct StreamedKernelSvd {
     pub tol: f64,
 }
 
-setters!(
-    StreamedKernelSvd {
-        /// The kernel; a `gamma` among its parameters wins over [`StreamedKernelSvd::gamma`].
-        with_kernel, kernel: KernelSpec => kernel;
-        /// How gamma is found for the kernels that need one.
-        with_gamma, gamma: Gamma => gamma;
-        /// Multiplies the bandwidth: gamma is divided by its square.
-        with_gamma_factor, gamma_factor: f64 => gamma_factor;
-        /// Number of triplets.
-        with_rank, rank: usize => rank;
-        /// Row landmarks; `None`: 1000, or all rows.
-        with_rows_sample, rows_sample: usize => Some(rows_sample);
-        /// Column landmarks, likewise.
-        with_cols_sample, cols_sample: usize => Some(cols_sample);
-        /// Coordinates q of rows and columns; `None`: 1000, or min(N, M).
-        with_width, width: usize => Some(width);
-        /// Bytes that a block of columns may take.
-        with_block_bytes, block_bytes: u64 => block_bytes;
-        /// Largest residual relative to a triplet's own σ that counts as converged.
-        with_tol, tol: f64 => tol;
-    }
-);
+setters!(StreamedKernelSvd: with_kernel(kernel: KernelSpec), with_gamma(gamma: Gamma),
+    with_gamma_factor(gamma_factor: f64), with_rank(rank: usize),
+    with_rows_sample(rows_sample: usize => Some(rows_sample)),
+    with_cols_sample(cols_sample: usize => Some(cols_sample)), with_width(width: usize => Some(width)),
+    with_block_bytes(block_bytes: u64), with_tol(tol: f64));
 
 impl Default for StreamedKernelSvd {
     /// The RBF kernel.

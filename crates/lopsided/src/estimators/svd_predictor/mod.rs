@@ -90,14 +90,8 @@ pub struct SvdPredictor {
     pub penalty: Option<f64>,
 }
 
-setters!(
-    SvdPredictor {
-        /// The features.
-        with_svd, svd: KernelSvd => svd;
-        /// How the rows and columns of a table become comparable; not used for graphs, two sample sets and precomputed G.
-        with_compat, compat: Compatibility => compat;
-    }
-);
+setters!(SvdPredictor: with_svd(svd: KernelSvd), with_compat(compat: Compatibility),
+    with_penalty(penalty: f64 => Some(penalty)));
 
 impl Default for SvdPredictor {
     /// The kernel SVD with defaults.
@@ -113,12 +107,6 @@ impl SvdPredictor {
     /// would halve every prediction of values: they have 10⁴.
     pub fn new(svd: KernelSvd) -> Self {
         SvdPredictor { svd, compat: Compatibility::new(Compat::Pca), penalty: None }
-    }
-
-    /// The same with another penalty.
-    pub fn with_penalty(mut self, penalty: f64) -> Self {
-        self.penalty = Some(penalty);
-        self
     }
 
     /// Fits features and machine.
@@ -209,12 +197,17 @@ impl<T: Scalar> Estimator<T> for SvdPredictor {
         self.svd.plan(&self.prepared(data.clone(), &known.rows, run)?, run)
     }
 
+    /// Ranks and penalties share a decomposition, and so do the folds of a graph.
+    fn validate_seconds(&self, plan: &Plan, _: usize, share: f64) -> f64 {
+        0.5 * share * plan.seconds
+    }
+
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         Ok(Box::new(self.fit(data, run)?))
     }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
-        validate::scores(self, data, points, folds, run)
+        validate::scores(self, data, (points, folds), run)
     }
 }
 
@@ -225,6 +218,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         about: "G = U Σ Vᵀ with G[i, j] = k(x_i, z_j): features U for rows, V for columns; to predict, a linear LS-SVM or ridge regression on them",
         settings: &[&SETTINGS],
         can: Abilities { predict: true, transform_rows: true, transform_cols: true, ..Abilities::default() },
+        streams: false,
         kernel: "sne",
         // Larger ones than these are too large for the precision where features depend on each other.
         penalties: [&[1.0, 10.0, 100.0, 1000.0], &[1e4, 1.0, 100.0]],

@@ -16,7 +16,7 @@ use crate::base::watch::Progress;
 use crate::data::dataset::{Dataset, Target};
 use crate::estimators::moments::Moments;
 use crate::estimators::scoring::Known;
-use crate::estimators::{KernelSvd, KernelSvdModel, Point, Scaling, score};
+use crate::estimators::{Cases, KernelSvd, KernelSvdModel, Point, Scaling, Table, score};
 use crate::solvers::svd;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -24,13 +24,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The score of every point on every fold.
-pub(super) fn scores<T: Scalar>(
-    base: &SvdPredictor,
-    data: &Dataset<T>,
-    points: &[Point],
-    folds: &[Vec<usize>],
-    run: &Run,
-) -> Result<Vec<Vec<f64>>> {
+pub(super) fn scores<T: Scalar>(base: &SvdPredictor, data: &Dataset<T>, cases: Cases<'_>, run: &Run) -> Result<Table> {
+    let (points, folds) = cases;
     data.refuse_weights("kernel-svd")?;
     let known = Known::of(data.y.as_ref())?;
     let setting = |point: &Point| {

@@ -6,9 +6,11 @@ use crate::base::error::{Error, Result};
 use crate::base::random;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
+use crate::base::watch::Watch;
 use crate::data::samples::{Samples, SamplesRef, Side};
 use crate::kernel::pair::Meeting;
 use crate::operator::{Access, Operator, available_memory, multiply};
+use crate::solvers::kmeans::lloyd::{Cloud, Empty, Lloyd, closest};
 use faer::{Mat, MatRef};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -62,8 +64,8 @@ impl<T: Scalar> Sampler<T> for KMeansCenters {
             Side::Row => g.apply(probes.as_ref(), points.as_mut())?,
             Side::Col => g.apply_transpose(probes.as_ref(), points.as_mut())?,
         }
-        let lloyd = Lloyd::run(SamplesRef::Dense(points.as_ref()), count, &mut rng)?;
-        Ok(filled(lloyd.representatives(), count, size))
+        let lloyd = clustered(SamplesRef::Dense(points.as_ref()), count, &mut rng)?;
+        Ok(filled(representatives(&lloyd), count, size))
     }
 
     fn place(&self, k: &dyn Operator<T>, x: SamplesRef<'_, T>, count: usize, seed: u64) -> Result<Landmarks<T>> {
@@ -73,86 +75,54 @@ impl<T: Scalar> Sampler<T> for KMeansCenters {
             let advice = "take fewer landmarks or another sampler".into();
             return Err(Error::Memory { what: "the centres of k-means".into(), needed, available, advice });
         }
-        let lloyd = Lloyd::run(x, count, &mut generator(Side::Row, seed))?;
+        let lloyd = clustered(x, count, &mut generator(Side::Row, seed))?;
         Ok(Landmarks::Points(Samples::Dense(lloyd.centers)))
     }
 }
 
-/// A clustering on its way.
-struct Lloyd<'a, T> {
+/// Samples with the lengths that distances by scalar products need.
+struct Measured<'a, T> {
     points: SamplesRef<'a, T>,
     sizes: Vec<T>,
-    centers: Mat<T>,
-    /// Cluster of each point and its squared distance.
-    nearest: Vec<(usize, f64)>,
 }
 
-impl<'a, T: Scalar> Lloyd<'a, T> {
-    fn run(points: SamplesRef<'a, T>, count: usize, rng: &mut ChaCha8Rng) -> Result<Self> {
-        let sizes = Meeting::Dot.sizes(points);
-        let distances = |at: usize| Ok(squared_distances(points, &sizes, at));
-        let first = far_apart(points.count(), count, rng, distances)?;
-        let centers = points.select(&first).into_dense();
-        let mut lloyd = Lloyd { points, sizes, centers, nearest: Vec::new() };
-        lloyd.nearest = lloyd.assignment();
-        for _ in 0..ROUNDS {
-            lloyd.move_centers();
-            let next = lloyd.assignment();
-            let same = next.iter().zip(&lloyd.nearest).all(|(a, b)| a.0 == b.0);
-            lloyd.nearest = next;
-            if same {
-                break;
-            }
-        }
-        Ok(lloyd)
+fn clustered<T: Scalar>(points: SamplesRef<'_, T>, count: usize, rng: &mut ChaCha8Rng) -> Result<Lloyd<T>> {
+    let cloud = Measured { points, sizes: Meeting::Dot.sizes(points) };
+    let distances = |at: usize| Ok(squared_distances(points, &cloud.sizes, at));
+    let first = far_apart(points.count(), count, rng, distances)?;
+    Lloyd::new(&cloud, points.select(&first).into_dense(), Empty::Keep).run(&cloud, ROUNDS, &Watch::default())
+}
+
+impl<T: Scalar> Cloud<T> for Measured<'_, T> {
+    fn for_each(&self, i: usize, visit: impl FnMut(usize, T)) {
+        self.points.for_each(i, visit);
     }
 
-    fn assignment(&self) -> Vec<(usize, f64)> {
+    fn nearest(&self, centers: MatRef<'_, T>) -> Vec<(usize, f64)> {
         const PIECE: usize = 1024;
-        let lengths = Meeting::Dot.sizes(SamplesRef::Dense(self.centers.as_ref()));
+        let lengths = Meeting::Dot.sizes(SamplesRef::Dense(centers));
         let starts: Vec<usize> = (0..self.points.count()).step_by(PIECE).collect();
         let piece = |&start: &usize| {
             let points = self.points.subrows(start, PIECE.min(self.points.count() - start));
-            let mut met = Mat::zeros(points.count(), self.centers.nrows());
-            multiply(points, self.centers.transpose(), met.as_mut());
-            let closest = |i: usize| nearest(met.as_ref(), i, &lengths, self.sizes[start + i]);
-            (0..points.count()).map(closest).collect::<Vec<_>>()
+            let mut met = Mat::zeros(points.count(), centers.nrows());
+            multiply(points, centers.transpose(), met.as_mut());
+            let distance =
+                |i: usize, c: usize| Meeting::Dot.distance(met[(i, c)], self.sizes[start + i], lengths[c]).as_f64();
+            (0..points.count()).map(|i| closest(lengths.len(), |c| distance(i, c))).collect::<Vec<_>>()
         };
         starts.par_iter().map(piece).collect::<Vec<_>>().concat()
     }
-
-    /// Means of the clusters; an empty one keeps its centre.
-    fn move_centers(&mut self) {
-        let (clusters, width) = self.centers.shape();
-        let (mut sums, mut counts) = (Mat::<T>::zeros(clusters, width), vec![0usize; clusters]);
-        for (i, &(c, _)) in self.nearest.iter().enumerate() {
-            self.points.for_each(i, |j, v| sums[(c, j)] += v);
-            counts[c] += 1;
-        }
-        for (c, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            (0..width).for_each(|j| self.centers[(c, j)] = sums[(c, j)] / T::of(count as f64));
-        }
-    }
-
-    /// The point nearest to each centre that has points.
-    fn representatives(&self) -> Vec<usize> {
-        let mut best: Vec<Option<(f64, usize)>> = vec![None; self.centers.nrows()];
-        for (i, &(c, distance)) in self.nearest.iter().enumerate() {
-            if best[c].is_none_or(|(least, _)| distance < least) {
-                best[c] = Some((distance, i));
-            }
-        }
-        best.into_iter().flatten().map(|(_, i)| i).collect()
-    }
 }
 
-/// The nearest centre of a row of scalar products; the first of equals.
-fn nearest<T: Scalar>(met: MatRef<'_, T>, i: usize, lengths: &[T], size: T) -> (usize, f64) {
-    let distance = |c: usize| Meeting::Dot.distance(met[(i, c)], size, lengths[c]).as_f64();
-    (1..lengths.len()).fold((0, distance(0)), |best, c| {
-        let d = distance(c);
-        if d < best.1 { (c, d) } else { best }
-    })
+/// The point nearest to each centre that has points.
+fn representatives<T>(found: &Lloyd<T>) -> Vec<usize> {
+    let mut best: Vec<Option<(f64, usize)>> = vec![None; found.centers.nrows()];
+    for (i, &(c, distance)) in found.nearest.iter().enumerate() {
+        if best[c].is_none_or(|(least, _)| distance < least) {
+            best[c] = Some((distance, i));
+        }
+    }
+    best.into_iter().flatten().map(|(_, i)| i).collect()
 }
 
 fn squared_distances<T: Scalar>(points: SamplesRef<'_, T>, sizes: &[T], at: usize) -> Vec<f64> {

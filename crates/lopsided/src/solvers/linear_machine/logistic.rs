@@ -56,16 +56,7 @@ pub struct Logistic {
     pub max_steps: usize,
 }
 
-setters!(
-    Logistic {
-        /// Weight of the losses against |w|².
-        with_penalty, penalty: f64 => penalty;
-        /// Length of the gradient against that at w = 0.
-        with_tol, tol: f64 => tol;
-        /// Newton steps.
-        with_max_steps, max_steps: usize => max_steps;
-    }
-);
+setters!(Logistic: with_penalty(penalty: f64), with_tol(tol: f64), with_max_steps(max_steps: usize));
 
 impl Default for Logistic {
     /// Penalty 1.

@@ -13,7 +13,7 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random::{self, Purpose};
-use crate::base::registry::{name_of, named};
+use crate::base::registry::words;
 use crate::base::setters;
 use crate::base::verdict::Verdict;
 use crate::base::watch::Progress;
@@ -22,8 +22,6 @@ use crate::solvers::svm::check_weights;
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
-use std::fmt;
-use std::str::FromStr;
 
 /// The loss of a sample with margin m.
 ///
@@ -42,21 +40,7 @@ pub enum HingeLoss {
     Squared,
 }
 
-const LOSSES: [(HingeLoss, &str); 2] = [(HingeLoss::Hinge, "hinge"), (HingeLoss::Squared, "squared-hinge")];
-
-impl FromStr for HingeLoss {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("loss", &LOSSES, text)
-    }
-}
-
-impl fmt::Display for HingeLoss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&LOSSES, *self))
-    }
-}
+words!(HingeLoss, "loss": Hinge = "hinge", Squared = "squared-hinge");
 
 /// A linear SVM by dual coordinate descent.
 ///
@@ -92,18 +76,8 @@ pub struct LinearSvm {
     pub max_passes: usize,
 }
 
-setters!(
-    LinearSvm {
-        /// Weight of the losses against |w|².
-        with_penalty, penalty: f64 => penalty;
-        /// The loss.
-        with_loss, loss: HingeLoss => loss;
-        /// Largest violation of the optimality conditions: of any margin, and of Σ α_i·y_i = 0 against Σ α_i.
-        with_tol, tol: f64 => tol;
-        /// Visits of all samples.
-        with_max_passes, max_passes: usize => max_passes;
-    }
-);
+setters!(LinearSvm: with_penalty(penalty: f64), with_loss(loss: HingeLoss), with_tol(tol: f64),
+    with_max_passes(max_passes: usize));
 
 impl Default for LinearSvm {
     /// Penalty 1.

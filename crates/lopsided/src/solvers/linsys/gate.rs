@@ -128,7 +128,7 @@ impl Measured {
 impl Problem<'_> {
     /// What w lacks of the equations with these right-hand sides, where ‖M‖ is about `norm`.
     pub(super) fn missing(&self, w: &Mat<f64>, rhs: &Mat<f64>, equations: Equations, norm: f64) -> Result<Measured> {
-        let mut missing = rhs - self.apply(w.as_ref())?;
+        let mut missing = if w.norm_max() == 0.0 { rhs.clone() } else { rhs - self.apply(w.as_ref())? };
         let mut sizes = column_norms(rhs.as_ref());
         let mut rounding: Vec<f64> = column_norms(w.as_ref()).iter().map(|l| norm * l).collect();
         if let Equations::Damped(lambda) = equations {

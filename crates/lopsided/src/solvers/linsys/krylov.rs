@@ -145,10 +145,11 @@ impl Krylov {
         }
         let (last_row, last_col) = (self.left.last, self.right().last);
         let (mut up, mut down) = (Mat::zeros(problem.n(), last_col), Mat::zeros(problem.n(), last_row));
-        if last_col > 0 {
+        if self.right.is_some() && last_row > 0 && last_col > 0 {
+            (up, down) = problem.k.apply_both(self.right().last_block(), self.left.last_block())?;
+        } else if last_col > 0 {
             problem.k.apply(self.right().last_block(), up.as_mut())?;
-        }
-        if self.right.is_some() && last_row > 0 {
+        } else if self.right.is_some() && last_row > 0 {
             problem.k.apply_transpose(self.left.last_block(), down.as_mut())?;
         }
         let longest = |m: &Mat<f64>| linalg::column_norms(m.as_ref()).into_iter().fold(0.0, f64::max);

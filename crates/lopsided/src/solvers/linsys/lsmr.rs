@@ -93,7 +93,7 @@ pub(super) fn solve(problem: &Problem<'_>, lambda: f64) -> Result<Found> {
         if condition > SINGULAR {
             problem.singular(condition)?;
         }
-        (x, equations) = (x.subcols(0, x.ncols() - 1).to_owned(), Equations::Asked);
+        (x, equations) = (problem.without_probe(&x), Equations::Asked);
     }
     let (a, b) = problem.split(x);
     let account =

@@ -5,6 +5,7 @@
 //! and 1/g elsewhere.
 
 use super::gate::{Account, Equations};
+use super::problem::{Landmarks, shown_condition};
 use super::{Found, Problem, SINGULAR, Spectral, add_scaled, dots, lsmr, scale};
 use crate::base::error::Result;
 use crate::base::linalg::column_norms;
@@ -15,14 +16,19 @@ use faer::Mat;
 /// Most iterations where every one takes all entries of K, and for each sample where products are cheap.
 const MOST: u64 = 5000;
 const MOST_EACH: u64 = 4;
-/// Iterations between two looks at whether M is singular, which cost two.
+/// Iterations between two looks at whether M is singular, each of three products, where the iteration hints at it.
 const LOOK: u64 = 50;
 /// Singular triplets in the preconditioner where products are cheap, and where a product with many vectors costs hardly more
 /// than with one.
 const TRIPLETS: [usize; 2] = [40, 128];
-/// Landmarks of the preconditioner of a symmetric K: at most so many, and so many samples for each.
-const LANDMARKS: usize = 1000;
-const SAMPLES_EACH: usize = 8;
+/// Landmarks of the preconditioner of a symmetric K: so many samples for each up to the first number, then so many more for
+/// each up to the second.
+const LANDMARKS: [usize; 2] = [1000, 2500];
+const SAMPLES_EACH: [usize; 2] = [8, 20];
+/// Eigenvalues below this share of g do not matter to a preconditioner.
+const NEGLIGIBLE: f64 = 0.1;
+/// The share of [`SINGULAR`] from which an account with rounding errors is a hint.
+const HINT: f64 = 1e-3;
 /// What an iteration leaves of the residual it is to leave, as that is measured in another norm.
 const SAFETY: f64 = 0.1;
 
@@ -31,9 +37,14 @@ pub(super) fn most(problem: &Problem<'_>) -> u64 {
     if is_cheap(problem) { MOST.max(MOST_EACH * problem.n() as u64) } else { MOST }
 }
 
-/// Iterations that cost less than factors of the matrix.
+/// Iterations that cost less than factors of the matrix: those of a symmetric K cost less, and so do its iterations.
 pub(super) fn cheaper_than_factors(problem: &Problem<'_>) -> u64 {
-    problem.n() as u64 / if is_cheap(problem) { 2 } else { 50 }
+    let each = match (is_cheap(problem), problem.system.symmetric) {
+        (true, _) => 2,
+        (false, false) => 50,
+        (false, true) => 150,
+    };
+    problem.n() as u64 / each
 }
 
 fn is_cheap(problem: &Problem<'_>) -> bool {
@@ -45,9 +56,10 @@ fn is_cheap(problem: &Problem<'_>) -> bool {
 ///
 /// 1. A random vector rides along as one more target: its solution shows how large M⁻¹ is, also where no target touches.
 /// 2. MINRES solves for what is missing, as measured; its own account of the residual is another norm's, and drifts.
-/// 3. Every 50 iterations, and more often at first, ‖M·z‖/‖z‖, an upper bound of the least |eigenvalue|, is measured for the
-///    preconditioned residuals and for the solutions: both tend to vectors that M takes to 0, the solutions while they grow
-///    without end. Only such a bound makes the system singular.
+/// 3. The preconditioned residuals and the solutions tend to vectors that M takes to 0 where there are any, the solutions while
+///    they grow without end. Their images are known from those of the directions, without products but with rounding errors.
+///    Where they hint at it, ‖M·z‖/‖z‖, an upper bound of the least |eigenvalue|, is measured, every 50 iterations and more
+///    often at first. Only such a bound makes the system singular.
 /// 4. Where no more iterations are allowed the answer is what it is: the gate measures it.
 pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
     let spectral = preconditioner(problem)?;
@@ -55,12 +67,12 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
     let rhs = problem.with_probe();
     let mut x = Mat::zeros(rhs.nrows(), rhs.ncols());
     let (mut steps, mut before) = (0, f64::INFINITY);
-    loop {
+    let image = loop {
         let measured = problem.missing(&x, &rhs, Equations::Asked, norm)?;
         let now = measured.residual();
         let goes_on = now < 0.5 * before;
         if measured.is_nothing() || steps >= most || !goes_on {
-            break;
+            break &rhs - measured.missing;
         }
         before = now;
         let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
@@ -70,18 +82,19 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
             iteration.step(problem, &spectral)?;
             steps += 1;
             if (steps % LOOK == 0 || steps.is_power_of_two() || iteration.is_long(norm))
+                && iteration.hints_at(norm)
                 && let Some(condition) = iteration.singular(problem, &spectral, norm)?
             {
                 return singular(problem, condition, steps);
             }
         }
         x += &iteration.x;
-    }
-    let condition = problem.least_condition(&x, norm)?;
+    };
+    let condition = shown_condition(&x, &image, norm);
     if condition > SINGULAR {
         return singular(problem, condition, steps);
     }
-    let (a, b) = problem.split(x.subcols(0, x.ncols() - 1).to_owned());
+    let (a, b) = problem.split(problem.without_probe(&x));
     let (route, iterations) = ("minres", steps);
     Ok(Found { a, b, account: Account { route, condition, estimated: true, iterations, norm, ..Account::default() } })
 }
@@ -95,29 +108,43 @@ fn singular(problem: &Problem<'_>, condition: f64, steps: u64) -> Result<Found> 
     Ok(damped)
 }
 
-/// Landmarks for a symmetric K whose entries are at hand: they cost a small part of one product. Else triplets by products.
+/// Landmarks for a symmetric K whose entries are at hand, once for all penalties: they cost less than a few products. Else
+/// triplets by products.
 fn preconditioner(problem: &Problem<'_>) -> Result<Spectral> {
     let n = problem.n();
     if problem.system.symmetric && !is_cheap(problem) {
-        let landmarks = (n / SAMPLES_EACH).min(LANDMARKS);
-        if let Some(found) = Spectral::nystrom(problem.k, landmarks, problem.g, problem.run)? {
-            return Ok(found);
+        let own = Landmarks::new();
+        let known = problem.known.unwrap_or(&own);
+        if known.get().is_none() {
+            // Whoever was quicker has found the same.
+            _ = known.set(Spectral::nystrom(problem.k, landmarks(n), problem.run)?);
+        }
+        if let Some(Some(found)) = known.get() {
+            return Ok(found.above(NEGLIGIBLE * problem.g));
         }
     }
     let rank = TRIPLETS[usize::from(!is_cheap(problem))].min(n / 4).max(1);
     Spectral::rough(problem.k, rank, problem.system.symmetric, problem.run)
 }
 
+/// Landmarks of so many samples.
+fn landmarks(n: usize) -> usize {
+    (n / SAMPLES_EACH[0]).min(LANDMARKS[0]).max((n / SAMPLES_EACH[1]).min(LANDMARKS[1]))
+}
+
 /// |M|⁻¹·r.
 fn precondition(problem: &Problem<'_>, spectral: &Spectral, r: &Mat<f64>) -> Mat<f64> {
     let (g, floor) = (problem.g, 1e-3 * problem.g);
     let inverse = |h: f64| h.abs().max(floor).recip();
-    if problem.system.symmetric {
-        return spectral.filtered_symmetric(g, r, inverse);
-    }
-    let n = problem.n();
-    let (a, b) = spectral.filtered(g, (r.subrows(0, n), r.subrows(n, n)), inverse);
-    problem.joined(&a, &b)
+    let mut out = if problem.system.symmetric {
+        spectral.filtered_symmetric(g, r, inverse)
+    } else {
+        let n = problem.n();
+        let (a, b) = spectral.filtered(g, (r.subrows(0, n), r.subrows(n, n)), inverse);
+        problem.joined(&a, &b)
+    };
+    problem.project(&mut out);
+    out
 }
 
 /// Scalars of one column, in the names of the method's authors.
@@ -136,6 +163,8 @@ struct Column {
 struct Iteration {
     columns: Vec<Column>,
     rhs: Mat<f64>,
+    /// The residual, the preconditioned residual and its image under M, all divided by the residual's length.
+    left: [Mat<f64>; 3],
     r1: Mat<f64>,
     r2: Mat<f64>,
     y: Mat<f64>,
@@ -155,7 +184,8 @@ impl Iteration {
             Column { start: beta, oldb: 0.0, beta, dbar: 0.0, epsln: 0.0, phibar: beta, cs: -1.0, sn: 0.0 }
         };
         let columns = dots(&r2, &y).into_iter().map(column).collect();
-        Iteration { columns, rhs, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
+        let left = [zero.clone(), zero.clone(), zero.clone()];
+        Iteration { columns, rhs, left, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
     }
 
     fn factors(&self, of: impl Fn(&Column) -> f64) -> Vec<f64> {
@@ -167,6 +197,7 @@ impl Iteration {
         let mut v = std::mem::replace(&mut self.y, Mat::new());
         scale(&mut v, &self.factors(|c| c.beta.recip()));
         let mut y = problem.apply(v.as_ref())?;
+        self.follow(&v, &y);
         if self.count > 0 {
             add_scaled(&mut y, &self.factors(|c| -c.beta / c.oldb), &self.r1);
         }
@@ -188,6 +219,29 @@ impl Iteration {
         self.count += 1;
         let progress = Progress { stage: "coupled system", done: self.count, total: 0, residual: Some(self.left()) };
         problem.run.watch.report(progress)
+    }
+
+    /// Takes the next direction v with its image into account of what is left: q ← sn·q − cs·direction.
+    fn follow(&mut self, v: &Mat<f64>, image: &Mat<f64>) {
+        let (before, next) = (self.factors(|c| c.sn), self.factors(|c| -c.cs));
+        let scaled = self.factors(|c| -c.cs / c.beta);
+        let [residual, preconditioned, its_image] = &mut self.left;
+        for (q, factors, direction) in
+            [(residual, &scaled, &self.r2), (preconditioned, &next, v), (its_image, &next, image)]
+        {
+            scale(q, &before);
+            add_scaled(q, factors, direction);
+        }
+    }
+
+    /// Whether the account of the iteration says that M shortens a vector by about a factor beyond [`SINGULAR`].
+    fn hints_at(&self, norm: f64) -> bool {
+        let [residual, preconditioned, its_image] = &self.left;
+        let mut image = self.rhs.clone();
+        add_scaled(&mut image, &self.factors(|c| -c.phibar * c.sn), residual);
+        add_scaled(&mut image, &self.factors(|c| c.phibar * c.cs / c.beta), &self.r2);
+        let condition = shown_condition(&self.x, &image, norm).max(shown_condition(preconditioned, its_image, norm));
+        condition > HINT * SINGULAR
     }
 
     /// Largest residual relative to the first one, in the norm of the preconditioner.

@@ -19,7 +19,7 @@
 //! | --- | --- | --- | --- |
 //! | `Krylov` | a few dozen products with K and Kᵀ | the bases | first, from 500 samples on |
 //! | `Dense` | n³/3, and n³ more for an asymmetric K | n² | up to 5000 samples |
-//! | `Minres` | a product with K and Kᵀ per iteration | a few vectors | beyond |
+//! | `Minres` | a product with K and Kᵀ per iteration | a few vectors, and landmarks for a symmetric K | beyond |
 //! | `Svd` | about 10·n³ | 3·n² | where factors are not accurate enough |
 //! | `Lsmr` | two products with M per iteration | a few vectors | inside `Minres` and `Dense`, for singular systems |
 //! | `LowRank` | n·rank after the triplets are found | n·rank | never by itself |
@@ -50,6 +50,7 @@ mod krylov;
 mod lsmr;
 mod minres;
 mod norm;
+mod parts;
 mod path;
 mod problem;
 mod spectral;
@@ -59,7 +60,7 @@ mod tests;
 pub use gate::SystemReport;
 pub use norm::largest_singular_value;
 pub use path::PenaltyPath;
-use problem::{Found, Problem, add_scaled, scale, stored};
+use problem::{Found, Landmarks, Problem, add_scaled, scale, stored};
 pub(crate) use problem::{centred, dots};
 pub use spectral::Spectral;
 
@@ -75,7 +76,8 @@ use std::str::FromStr;
 ///
 /// Ten digits are lost then, of the sixteen there are.
 pub const SINGULAR: f64 = 1e10;
-/// Up to this many samples a dense factorisation is taken.
+/// Up to this many samples a dense factorisation is taken. There factors of a symmetric K take as long as 25 iterations with
+/// landmarks and their preparation, which is what a penalty of 10 needs (`benchsuite/thresholds.py`).
 pub(crate) const DENSE: usize = 5000;
 /// Krylov spaces are tried first: of so small a share of all dimensions that failing costs less than what follows, and of at most
 /// so many.
@@ -99,6 +101,11 @@ struct Limits {
 
 impl Limits {
     const USUAL: Limits = Limits { krylov: 500, dense: DENSE, factored: 20_000, complete: 1500 };
+
+    /// Whether landmarks make products so few that spaces without them are not worth a trial.
+    fn has_landmarks(&self, k: &dyn Operator<f64>, symmetric: bool) -> bool {
+        symmetric && k.nrows() > self.dense && k.access() != Access::Products
+    }
 
     /// Whether K_c and its factors fit the memory.
     fn allow_factors(&self, n: usize) -> bool {
@@ -208,7 +215,7 @@ impl FromStr for Route {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        const NAMES: [(&str, Route); 6] = [
+        let known = [
             ("auto", Route::Auto),
             ("svd", Route::Svd),
             ("dense", Route::Dense),
@@ -216,10 +223,10 @@ impl FromStr for Route {
             ("minres", Route::Minres),
             ("lsmr", Route::Lsmr),
         ];
-        NAMES.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
+        known.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
             kind: "route",
             name: text.into(),
-            known: NAMES.map(|(name, _)| name.into()).to_vec(),
+            known: known.map(|(name, _)| name.into()).to_vec(),
         })
     }
 }
@@ -273,10 +280,11 @@ impl CoupledSystem {
     /// With [`Route::Auto`]:
     ///
     /// 1. From 500 samples on, Krylov spaces of the targets, of so few dimensions that failing costs less than what
-    ///    follows.
+    ///    follows; not where a symmetric K is solved by products, as landmarks make those few.
     /// 2. Up to 5000 samples factors of half the size of M; where refinement cannot make them accurate, the complete
     ///    decomposition.
-    /// 3. Beyond, MINRES for as many iterations as cost less than factors, then factors if they fit the memory.
+    /// 3. Beyond, MINRES for as many iterations as cost less than factors, then factors if they fit the memory. A symmetric K is
+    ///    preconditioned by landmarks: 1000 of them, or one for every 20 samples up to 2500.
     /// 4. Whatever was found is measured by products of its own, and the biases follow from the means.
     ///
     /// # Errors
@@ -296,37 +304,30 @@ impl CoupledSystem {
         self.check(k, targets)?;
         let columns = match self.route {
             Route::Krylov => k.nrows(),
-            Route::Auto if k.nrows() >= limits.krylov => self.share(k, limits),
-            _ => return self.solve_directly(k, targets, run, limits),
+            Route::Auto if k.nrows() >= limits.krylov && !limits.has_landmarks(k, self.symmetric) => {
+                let share = if self.symmetric && k.nrows() <= limits.dense { SYMMETRIC_SHARE } else { SHARE };
+                (k.nrows() / share).min(MOST)
+            }
+            _ => return self.solve_directly(k, targets, run, limits, None),
         };
         let found = PenaltyPath::within(k, targets, columns, self.symmetric, *limits)?.by_krylov(self, run)?;
-        found.map_or_else(|| self.solve_directly(k, targets, run, limits), Ok)
+        found.map_or_else(|| self.solve_directly(k, targets, run, limits, None), Ok)
     }
 
-    /// Dimensions of spaces that cost less than what follows if they do not suffice.
-    fn share(&self, k: &dyn Operator<f64>, limits: &Limits) -> usize {
-        let n = k.nrows();
-        match (self.symmetric, n <= limits.dense) {
-            (true, true) => n / SYMMETRIC_SHARE,
-            // Each dimension takes a product with all entries, and MINRES with landmarks needs a few dozen.
-            (true, false) if k.access() != Access::Products => MOST / SHARE,
-            _ => n / SHARE,
-        }
-        .min(MOST)
-    }
-
-    /// The solution by a route that does not depend on the targets.
+    /// The solution by a route that does not depend on the targets, with what other penalties have found out about K.
     fn solve_directly(
         &self,
         k: &dyn Operator<f64>,
         targets: MatRef<'_, f64>,
         run: &Run,
         limits: &Limits,
+        known: Option<&Landmarks>,
     ) -> Result<CoupledSolution> {
         let n = k.nrows();
+        let factors = n <= limits.dense;
         let whole = match self.route {
             Route::Svd | Route::Dense => true,
-            Route::Auto | Route::Krylov => n <= limits.dense,
+            Route::Auto | Route::Krylov => factors,
             Route::Minres | Route::Lsmr | Route::LowRank(_) => false,
         };
         let stored = if whole && k.access() != Access::Products { Some(stored(k)?) } else { None };
@@ -336,7 +337,7 @@ impl CoupledSystem {
             None => Box::new(Centered::new(k, means.clone())),
         };
         let matrix = stored.as_ref().map(|(matrix, _)| matrix.as_ref());
-        let problem = Problem { stored: matrix, ..self.problem(&*centered, targets, run) };
+        let problem = Problem { stored: matrix, known, ..self.problem(&*centered, targets, run) };
         let asked = "asked for";
         let solved = match self.route {
             Route::Svd => problem.gate(Spectral::complete(&*centered, self.symmetric)?.solved(&problem)?, asked)?,
@@ -345,20 +346,21 @@ impl CoupledSystem {
             Route::Lsmr => problem.gate(lsmr::solve(&problem, self.on_singular.lambda())?, asked)?,
             Route::Minres => {
                 let solved = problem.gate(minres::solve(&problem, minres::most(&problem))?, asked)?;
-                if solved.report.converged() || n > limits.dense {
+                if solved.report.converged() || !factors {
                     solved
                 } else {
                     problem.gate(dense::solve(&problem)?, "MINRES did not settle")?
                 }
             }
-            Route::Auto | Route::Krylov if n <= limits.dense => problem.by_factors(limits)?,
+            Route::Auto | Route::Krylov if factors => problem.by_factors(limits)?,
             Route::Auto | Route::Krylov => problem.by_products(limits)?,
         };
         Ok(solved.with_biases(&means, targets))
     }
 
     fn problem<'a>(&'a self, k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, run: &'a Run) -> Problem<'a> {
-        Problem { g: 1.0 / self.penalty, k, stored: None, y: centred(targets), system: self, run }
+        let (g, y) = (1.0 / self.penalty, centred(targets));
+        Problem { g, k, stored: None, y, system: self, run, parts: None, known: None }
     }
 
     fn check(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<()> {
@@ -378,6 +380,23 @@ impl CoupledSystem {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether so many samples of a symmetric K are solved by products, which then cost less than factors.
+pub(crate) fn takes_products(n: usize) -> bool {
+    n > Limits::USUAL.dense
+}
+
+/// (K + I/penalty)⁻¹·y of a symmetric K that is not centred, by products alone: kernel ridge regression.
+///
+/// # Errors
+/// [`Error::Singular`] where it is shown to be, [`Error::Interrupted`].
+pub(crate) fn ridge(k: &dyn Operator<f64>, penalty: f64, y: Mat<f64>, run: &Run) -> Result<(Mat<f64>, SystemReport)> {
+    let on_singular = OnSingular::Error;
+    let system = CoupledSystem { penalty, on_singular, symmetric: true, ..CoupledSystem::default() };
+    let problem = Problem { g: 1.0 / penalty, k, stored: None, y, system: &system, run, parts: None, known: None };
+    let solved = problem.gate(minres::solve(&problem, minres::most(&problem))?, "asked for")?;
+    Ok((solved.a, solved.report))
 }
 
 pub(crate) fn check_penalty(penalty: f64) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::krylov::Krylov;
 use super::problem::centred;
-use super::{CoupledSolution, CoupledSystem, Limits, MOST, Route, SYMMETRIC_SHARE, Spectral};
+use super::{CoupledSolution, CoupledSystem, Landmarks, Limits, MOST, Route, SHARE, SYMMETRIC_SHARE, Spectral};
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::operator::{Centered, Means, Operator};
@@ -12,7 +12,8 @@ use faer::{Mat, MatRef};
 ///
 /// Penalties are solved in the Krylov spaces of the targets, which grow until the residual is 1e-12; where half of all
 /// dimensions do not suffice, by a complete decomposition. With more than 1500 samples the spaces have at most 512 dimensions, for a
-/// symmetric K fewer, and what they do not suffice for is solved one by one.
+/// symmetric K fewer, and what they do not suffice for is solved one by one. Beyond the sizes that are factored a symmetric K has no
+/// spaces, but the landmarks of one preconditioner serve all penalties.
 ///
 /// ```
 /// use lopsided::operator::DenseOperator;
@@ -36,6 +37,8 @@ pub struct PenaltyPath<'a> {
     complete: Option<Spectral>,
     symmetric: bool,
     limits: Limits,
+    /// Landmarks, where a penalty has asked for them.
+    known: Landmarks,
 }
 
 impl<'a> PenaltyPath<'a> {
@@ -66,7 +69,20 @@ impl<'a> PenaltyPath<'a> {
         CoupledSystem::default().check(k, targets)?;
         let krylov = Krylov::new(&centred(targets), columns, symmetric)?;
         let targets = targets.to_owned();
-        Ok(PenaltyPath { k, means: Means::of(k)?, targets, krylov, complete: None, symmetric, limits })
+        let (means, known) = (Means::of(k)?, Landmarks::new());
+        Ok(PenaltyPath { k, means, targets, krylov, complete: None, symmetric, limits, known })
+    }
+
+    /// Whether spaces of so few dimensions that failing costs little solve a system of an asymmetric K.
+    pub(crate) fn is_short(
+        k: &'a dyn Operator<f64>,
+        targets: MatRef<'_, f64>,
+        system: &CoupledSystem,
+        run: &Run,
+    ) -> Result<bool> {
+        let columns = (k.nrows() / SHARE).min(MOST);
+        let mut path = PenaltyPath::within(k, targets, columns, false, Limits::USUAL)?;
+        Ok(path.by_krylov(system, run)?.is_some())
     }
 
     /// The solution for one penalty; with [`Route::Svd`] by the complete decomposition.
@@ -77,11 +93,14 @@ impl<'a> PenaltyPath<'a> {
         let system = &CoupledSystem { symmetric: self.symmetric, ..*system };
         system.check(self.k, self.targets.as_ref())?;
         if system.route != Route::Svd {
-            if let Some(found) = self.by_krylov(system, run)? {
+            if !self.limits.has_landmarks(self.k, self.symmetric)
+                && let Some(found) = self.by_krylov(system, run)?
+            {
                 return Ok(found);
             }
             if self.symmetric || self.k.nrows() > self.limits.complete {
-                return system.solve_directly(self.k, self.targets.as_ref(), run, &self.limits);
+                let known = Some(&self.known);
+                return system.solve_directly(self.k, self.targets.as_ref(), run, &self.limits, known);
             }
         }
         let centered = Centered::new(self.k, self.means.clone());

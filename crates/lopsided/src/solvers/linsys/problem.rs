@@ -1,6 +1,7 @@
 //! The problem as all routes see it: M, its products, its right-hand side, and the order in which routes are tried.
 
 use super::gate::{Account, Solved};
+use super::parts::Parts;
 use super::{CoupledSolution, CoupledSystem, Limits, OnSingular, Spectral, dense, minres};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -9,6 +10,7 @@ use crate::base::random::{self, Purpose};
 use crate::data::samples::SamplesRef;
 use crate::operator::{self, DenseOperator, Means, Operator};
 use faer::{Mat, MatRef};
+use std::sync::OnceLock;
 
 /// M with its right-hand side, shared by the routes.
 pub(super) struct Problem<'a> {
@@ -21,7 +23,14 @@ pub(super) struct Problem<'a> {
     pub(super) y: Mat<f64>,
     pub(super) system: &'a CoupledSystem,
     pub(super) run: &'a Run,
+    /// What is left out of each group of columns, where several systems are solved at once.
+    pub(super) parts: Option<&'a Parts>,
+    /// What other penalties have found out about K.
+    pub(super) known: Option<&'a Landmarks>,
 }
+
+/// Leading eigenvectors of K_c from landmarks, found once; nothing inside where K has none to find.
+pub(super) type Landmarks = OnceLock<Option<Spectral>>;
 
 /// \[a; b\] as a route found it: nobody has measured it yet.
 pub(super) struct Found {
@@ -80,14 +89,41 @@ impl Problem<'_> {
         self.joined(&self.y, &self.y)
     }
 
-    /// The same with a random centred vector as one more target.
+    /// The same with a random centred vector as one more target of each system.
     pub(super) fn with_probe(&self) -> Mat<f64> {
         let rhs = self.rhs();
-        let (rows, targets) = rhs.shape();
-        let probe = centred(
-            random::gaussian::<f64>(rows, 1, &mut random::generator(self.run.seed, Purpose::SystemProbe)).as_ref(),
+        let (rows, systems) = (rhs.nrows(), self.systems());
+        let targets = rhs.ncols() / systems;
+        let probes = centred(
+            random::gaussian::<f64>(rows, systems, &mut random::generator(self.run.seed, Purpose::SystemProbe))
+                .as_ref(),
         );
-        Mat::from_fn(rows, targets + 1, |i, c| if c < targets { rhs[(i, c)] } else { probe[(i, 0)] })
+        let value = |i: usize, system: usize, c: usize| {
+            if c < targets { rhs[(i, system * targets + c)] } else { probes[(i, system)] }
+        };
+        let mut out =
+            Mat::from_fn(rows, systems * (targets + 1), |i, c| value(i, c / (targets + 1), c % (targets + 1)));
+        self.project(&mut out);
+        out
+    }
+
+    /// What belongs to targets, not to random vectors.
+    pub(super) fn without_probe(&self, w: &Mat<f64>) -> Mat<f64> {
+        let systems = self.systems();
+        let targets = w.ncols() / systems - 1;
+        Mat::from_fn(w.nrows(), systems * targets, |i, c| w[(i, c / targets * (targets + 1) + c % targets)])
+    }
+
+    /// Systems that are solved at once.
+    fn systems(&self) -> usize {
+        self.parts.map_or(1, |parts| parts.held.len())
+    }
+
+    /// Keeps vectors among those that the system of their column knows.
+    pub(super) fn project(&self, w: &mut Mat<f64>) {
+        if let Some(parts) = self.parts {
+            parts.project(w, self.n());
+        }
     }
 
     /// \[a; b\]; for a symmetric K, where both are one, a.
@@ -105,18 +141,19 @@ impl Problem<'_> {
         self.run.watch.check()?;
         let n = self.n();
         let mut out = w.to_owned() * faer::Scale(self.g);
-        let mut product = Mat::zeros(n, w.ncols());
         if self.system.symmetric {
+            let mut product = Mat::zeros(n, w.ncols());
             self.k.apply(w, product.as_mut())?;
             out += &product;
+            self.project(&mut out);
             return Ok(out);
         }
         let (a, b) = (w.subrows(0, n), w.subrows(n, n));
+        let (forth, back) = self.k.apply_both(b, a)?;
         let (mut top, mut bottom) = out.as_mut().split_at_row_mut(n);
-        self.k.apply(b, product.as_mut())?;
-        top += &product;
-        self.k.apply_transpose(a, product.as_mut())?;
-        bottom += &product;
+        top += &forth;
+        bottom += &back;
+        self.project(&mut out);
         Ok(out)
     }
 
@@ -125,10 +162,7 @@ impl Problem<'_> {
     /// ‖M·w‖/‖w‖ is an upper bound of the least |eigenvalue| for any w ≠ 0, so nothing found this way can be too large
     /// by accident. Beyond 1/ε the number means nothing more and becomes infinite.
     pub(super) fn least_condition(&self, w: &Mat<f64>, norm: f64) -> Result<f64> {
-        let images = linalg::column_norms(self.apply(w.as_ref())?.as_ref());
-        let shown = linalg::column_norms(w.as_ref()).into_iter().zip(images).filter(|(length, _)| *length > 0.0);
-        let least = shown.map(|(length, image)| norm * length / image).fold(1.0, f64::max);
-        Ok(if least < f64::EPSILON.recip() { least } else { f64::INFINITY })
+        Ok(shown_condition(w, &self.apply(w.as_ref())?, norm))
     }
 
     /// The sentence about a system of this condition that was solved otherwise; an error where that was asked for.
@@ -146,6 +180,14 @@ impl Problem<'_> {
         }
         Ok(format!("the system is singular (condition number {number}): {on_singular} was taken"))
     }
+}
+
+/// The condition number that vectors w and their images M·w show.
+pub(super) fn shown_condition(w: &Mat<f64>, images: &Mat<f64>, norm: f64) -> f64 {
+    let images = linalg::column_norms(images.as_ref());
+    let shown = linalg::column_norms(w.as_ref()).into_iter().zip(images).filter(|(length, _)| *length > 0.0);
+    let least = shown.map(|(length, image)| norm * length / image).fold(1.0, f64::max);
+    if least < f64::EPSILON.recip() { least } else { f64::INFINITY }
 }
 
 impl Solved {

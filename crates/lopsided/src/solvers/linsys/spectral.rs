@@ -57,7 +57,7 @@ impl Spectral {
     }
 
     /// All singular values of a matrix that stands for K_c.
-    pub(super) fn small(h: MatRef<'_, f64>, symmetric: bool) -> Result<Self> {
+    pub(crate) fn small(h: MatRef<'_, f64>, symmetric: bool) -> Result<Self> {
         let not_finite = || Error::Singular { what: "the kernel matrix".into() };
         if symmetric {
             let (values, vectors) = linalg::eigen(h).ok_or_else(not_finite)?;
@@ -97,13 +97,12 @@ impl Spectral {
     }
 
     /// Rough leading eigenvectors of a positive symmetric K from some of its columns C, with C·W⁻¹·Cᵀ in place of K for the
-    /// entries W that they share; `None` where W is not positive. Eigenvalues far below g are left out.
+    /// entries W that they share; `None` where W is not positive.
     ///
     /// 1. Columns C of random landmarks, W the rows of C at them, with 1e-9 of its largest entry on the diagonal.
     /// 2. W = L·Lᵀ and F = C·L⁻ᵀ, so that F·Fᵀ = C·W⁻¹·Cᵀ.
-    /// 3. FᵀF = E·Λ·Eᵀ: the eigenvectors are F·E·Λ^(−1/2), the eigenvalues Λ; those below g/10 do not matter to a
-    ///    preconditioner.
-    pub(super) fn nystrom(k: &dyn Operator<f64>, landmarks: usize, g: f64, run: &Run) -> Result<Option<Self>> {
+    /// 3. FᵀF = E·Λ·Eᵀ: the eigenvectors are F·E·Λ^(−1/2), the eigenvalues Λ. They serve every penalty.
+    pub(super) fn nystrom(k: &dyn Operator<f64>, landmarks: usize, run: &Run) -> Result<Option<Self>> {
         let (n, m) = (k.nrows(), landmarks.max(1));
         let chosen = random::subset(n, m, &mut random::generator(run.seed, Purpose::PreconditionerLandmarks));
         let all: Vec<usize> = (0..n).collect();
@@ -118,11 +117,20 @@ impl Spectral {
         else {
             return Ok(None);
         };
-        let kept = values.iter().take_while(|value| **value > 0.1 * g).count();
+        let least = SHIFT * values.first().copied().unwrap_or(0.0);
+        let kept = values.iter().take_while(|value| **value > least).count();
         let scaled = Mat::from_fn(m, kept, |i, j| vectors[(i, j)] / values[j].sqrt());
         let u = linalg::mul(factor.as_ref(), scaled.as_ref());
         let sigma = values[..kept].to_vec();
         Ok(Some(Spectral { v: u.clone(), u, offsets: sigma.clone(), sigma, complete: false }))
+    }
+
+    /// Those of the triplets whose σ is above a number.
+    pub(super) fn above(&self, least: f64) -> Self {
+        let kept = self.sigma.iter().take_while(|sigma| **sigma > least).count();
+        let part = |m: &Mat<f64>| m.subcols(0, kept).to_owned();
+        let (sigma, offsets) = (self.sigma[..kept].to_vec(), self.offsets[..kept].to_vec());
+        Spectral { u: part(&self.u), sigma, v: part(&self.v), offsets, complete: false }
     }
 
     fn with_solver(k: &dyn Operator<f64>, rank: usize, params: &Settings, name: &str, run: &Run) -> Result<Self> {
@@ -142,6 +150,11 @@ impl Spectral {
     /// Singular values of K_c.
     pub fn sigma(&self) -> &[f64] {
         &self.sigma
+    }
+
+    /// U, σ and V.
+    pub(crate) fn into_triplets(self) -> (Mat<f64>, Vec<f64>, Mat<f64>) {
+        (self.u, self.sigma, self.v)
     }
 
     /// (‖M‖, smallest |eigenvalue| of M that a target may touch).

@@ -136,3 +136,131 @@ fn the_largest_singular_value_is_that_of_the_complete_decomposition() {
         assert!(found <= exact * (1.0 + 1e-12) && found > exact * (1.0 - 1e-3), "{found}, {exact}");
     }
 }
+
+/// A smooth kernel of samples some of which are equal.
+fn with_duplicates(n: usize, seed: u64) -> Mat<f64> {
+    let x = synth::gaussian::<f64>(n, 3, seed);
+    let place = |i: usize| if i % 4 == 0 { i / 8 } else { i };
+    let distance = |i: usize, j: usize| (0..3).map(|k| (x[(place(i), k)] - x[(place(j), k)]).powi(2)).sum::<f64>();
+    Mat::from_fn(n, n, |i, j| (-0.05 * distance(i, j)).exp())
+}
+
+#[test]
+fn landmarks_solve_what_the_decomposition_solves_also_where_samples_repeat() {
+    for (n, seed) in [(80, 1), (150, 2), (230, 3)] {
+        let (k, y) = (with_duplicates(n, seed), labels(n));
+        let operator = DenseOperator::Borrowed(k.as_ref());
+        let limits = Limits { krylov: n + 1, dense: 1, factored: 1, complete: 1 };
+        for penalty in [0.1, 10.0, 1e3, 1e6] {
+            let system = CoupledSystem { penalty, symmetric: true, ..CoupledSystem::default() };
+            let exact = CoupledSystem { route: Route::Svd, ..system }.solve(&operator, y.as_ref(), &RUN()).unwrap();
+            let found = system.solve_within(&operator, y.as_ref(), &RUN(), &limits).unwrap();
+            let report = &found.report;
+            assert!(report.route == "minres" && report.converged(), "penalty {penalty}: {report:?}");
+            let near = 1e-9 * exact.report.condition.max(1.0) * exact.a.norm_max();
+            assert!(
+                (&found.a - &exact.a).norm_max() < near.min(1e-4 * exact.a.norm_max()),
+                "penalty {penalty}: {report:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_set_of_landmarks_serves_every_penalty() {
+    let n = 160;
+    let (k, y) = (with_duplicates(n, 7), labels(n));
+    let operator = DenseOperator::Borrowed(k.as_ref());
+    let limits = Limits { krylov: 1, dense: 1, factored: 1, complete: 1 };
+    let mut path = PenaltyPath::within(&operator, y.as_ref(), 8, true, limits).unwrap();
+    for penalty in [1e3, 0.1, 10.0] {
+        let system = CoupledSystem { penalty, symmetric: true, ..CoupledSystem::default() };
+        let alone = system.solve_within(&operator, y.as_ref(), &RUN(), &limits).unwrap();
+        let found = path.solve(&system, &RUN()).unwrap();
+        assert!(found.report.route == "minres" && found.report.converged(), "{:?}", found.report);
+        assert_eq!((found.a, found.bias_source), (alone.a, alone.bias_source));
+    }
+}
+
+fn dealt(n: usize, parts: usize) -> Vec<Vec<usize>> {
+    (0..parts).map(|part| (0..n).filter(|i| (i * 7 + i / 5) % parts == part).collect()).collect()
+}
+
+#[test]
+fn parts_at_once_are_what_each_is_alone() {
+    let (n, parts) = (90, dealt(90, 5));
+    let limits = Limits { krylov: 1, dense: 1, factored: 1, complete: 1 };
+    for (k, _, penalty) in kernels(n, 11) {
+        for penalty in [0.02 * penalty, penalty] {
+            let (operator, y) = (DenseOperator::Borrowed(k.as_ref()), labels(n));
+            let system = CoupledSystem { penalty, ..CoupledSystem::default() };
+            let all = system.parts_within(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap().unwrap();
+            for (part, found) in parts.iter().zip(all) {
+                let rest: Vec<usize> = (0..n).filter(|i| !part.contains(i)).collect();
+                let block = operator::Submatrix::new(&operator, Some(&rest), Some(&rest));
+                let own = Mat::from_fn(rest.len(), y.ncols(), |i, c| y[(rest[i], c)]);
+                let alone = CoupledSystem { route: Route::Svd, ..system }.solve(&block, own.as_ref(), &RUN()).unwrap();
+                let near = 1e-9 * alone.report.condition.max(1.0) * (1.0 + alone.a.norm_max());
+                let picked = |m: &Mat<f64>| Mat::from_fn(rest.len(), m.ncols(), |i, c| m[(rest[i], c)]);
+                assert!((picked(&found.a) - &alone.a).norm_max() < near, "{:?}", found.report);
+                assert!((picked(&found.b) - &alone.b).norm_max() < near, "{:?}", found.report);
+                assert!(part.iter().all(|&i| (0..y.ncols()).all(|c| found.a[(i, c)] == 0.0 && found.b[(i, c)] == 0.0)));
+                let biases = found.bias_source.iter().chain(&found.bias_target);
+                let expected = alone.bias_source.iter().chain(&alone.bias_target);
+                assert!(biases.zip(expected).all(|(b, e)| (b - e).abs() < near * (1.0 + k.norm_max() * n as f64)));
+            }
+        }
+    }
+}
+
+/// Every system without a part of the identity has σ = 1 = 1/penalty: it is said, and damped as asked for.
+#[test]
+fn singular_parts_are_said() {
+    let (n, parts) = (40, dealt(40, 4));
+    let k = Mat::<f64>::identity(n, n);
+    let (operator, y) = (DenseOperator::Borrowed(k.as_ref()), labels(n));
+    let limits = Limits { krylov: 1, dense: 1, factored: 1, complete: 1 };
+    let system = CoupledSystem { penalty: 1.0, ..CoupledSystem::default() };
+    let found = system.parts_within(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap().unwrap();
+    assert!(found[0].report.warnings[0].contains("singular"), "{:?}", found[0].report);
+    let kept: Vec<usize> = (0..n).filter(|i| !parts[0].contains(i)).collect();
+    let mean = kept.iter().map(|&i| y[(i, 0)]).sum::<f64>() / kept.len() as f64;
+    assert!(kept.iter().all(|&i| (found[0].a[(i, 0)] - 0.4 * (y[(i, 0)] - mean)).abs() < 1e-8)); // h/(h² + 1) for h = 2
+    let refuses = CoupledSystem { on_singular: OnSingular::Error, ..system };
+    let error = refuses.parts_within(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap_err();
+    assert!(matches!(error, Error::Singular { .. }), "{error}");
+}
+
+/// Tiles that are evaluated in every product, in both precisions, with any number of threads.
+#[test]
+fn products_give_the_same_bits_for_any_number_of_threads() {
+    fn solved<T: crate::Scalar>(threads: usize) -> (Mat<f64>, Mat<f64>) {
+        let (n, x) = (600, crate::Samples::Dense(synth::gaussian::<T>(600, 3, 9)));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let limits = Limits { krylov: n + 1, dense: 1, factored: 1, complete: 1 };
+        let of = |name: &str, symmetric: bool| {
+            let kernel = crate::kernel::KernelSpec::new(name).with("gamma", 0.2).build::<T>().unwrap();
+            let choice = operator::OperatorChoice::Tiles;
+            let matrix =
+                operator::KernelMatrix { choice, ..operator::KernelMatrix::new(&*kernel, x.as_ref(), x.as_ref()) };
+            let built = matrix.build().unwrap();
+            let k = operator::Widened(&*built.operator);
+            let system = CoupledSystem { penalty: 5.0, symmetric, ..CoupledSystem::default() };
+            if symmetric {
+                return system.solve_within(&k, labels(n).as_ref(), &RUN(), &limits).unwrap();
+            }
+            system.parts_within(&k, labels(n).as_ref(), &dealt(n, 3), &RUN(), &limits).unwrap().unwrap().remove(1)
+        };
+        pool.install(|| {
+            let (one, other) = (of("rbf", true), of("sne", false));
+            assert!(one.report.converged() && other.report.converged(), "{:?}, {:?}", one.report, other.report);
+            (one.a, other.b)
+        })
+    }
+    let (wide, narrow) = (solved::<f64>(1), solved::<f32>(1));
+    assert!((&wide.0 - &narrow.0).norm_max() < 1e-3 * wide.0.norm_max());
+    for threads in [2, 5] {
+        assert_eq!(solved::<f64>(threads), wide);
+        assert_eq!(solved::<f32>(threads), narrow);
+    }
+}

@@ -12,13 +12,11 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random::{self, Purpose};
-use crate::base::registry::{name_of, named};
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::data::samples::SamplesRef;
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
-use std::fmt;
-use std::str::FromStr;
 
 /// How A with AᵀK_mm·A = I is found; B = C·A is the orthonormal basis.
 ///
@@ -44,26 +42,8 @@ pub enum NystromMethod {
     MultiScale,
 }
 
-const METHODS: [(NystromMethod, &str); 4] = [
-    (NystromMethod::Standard, "standard"),
-    (NystromMethod::OneShot, "one-shot"),
-    (NystromMethod::Double, "double"),
-    (NystromMethod::MultiScale, "multi-scale"),
-];
-
-impl FromStr for NystromMethod {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named("Nyström method", &METHODS, text)
-    }
-}
-
-impl fmt::Display for NystromMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&METHODS, *self))
-    }
-}
+words!(NystromMethod, "Nyström method": Standard = "standard", OneShot = "one-shot", Double = "double",
+    MultiScale = "multi-scale");
 
 /// A Nyström method and the number of basis vectors s it keeps (\[NKM\] §III-B).
 ///

@@ -264,19 +264,16 @@ const BLOCK: Setting = Setting::new(
 const RESTARTS: Setting =
     Setting::new("restarts", "most restarts of an iterative solver", "a whole number of at least 1", "300");
 /// Landmarks among the rows.
-const ROWS_SAMPLE: Setting = Setting::new(
-    "rows-sample",
-    "row landmarks of a Nyström solver",
-    "between the rank and all rows",
-    "grows until the tolerance is reached",
-);
+const ROWS_SAMPLE: Setting =
+    sample("rows-sample", "row landmarks of a Nyström solver", "between the rank and all rows");
 /// Landmarks among the columns.
-const COLS_SAMPLE: Setting = Setting::new(
-    "cols-sample",
-    "column landmarks of a Nyström solver",
-    "between the rank and all columns",
-    "grows until the tolerance is reached",
-);
+const COLS_SAMPLE: Setting =
+    sample("cols-sample", "column landmarks of a Nyström solver", "between the rank and all columns");
+
+const fn sample(name: &'static str, about: &'static str, allowed: &'static str) -> Setting {
+    Setting::new(name, about, allowed, "grows until the tolerance is reached")
+}
+
 /// Who chooses landmarks.
 const SAMPLER: Setting =
     Setting::new("sampler", "how landmarks are chosen", "one of `lopsided list samplers`", "uniform");

@@ -39,18 +39,8 @@ pub struct CSvm {
     pub shrink: bool,
 }
 
-setters!(
-    CSvm {
-        /// C, the bound of the coefficients.
-        with_penalty, penalty: f64 => penalty;
-        /// Largest violation of the optimality conditions.
-        with_tol, tol: f64 => tol;
-        /// Steps after which the search is given up; `None`: 1 000 000, or 100 for each sample if that is more.
-        with_max_steps, max_steps: usize => Some(max_steps);
-        /// Moves pairs within a chunk of the samples that need it, instead of all of them.
-        with_shrink, shrink: bool => shrink;
-    }
-);
+setters!(CSvm: with_penalty(penalty: f64), with_tol(tol: f64), with_max_steps(max_steps: usize => Some(max_steps)),
+    with_shrink(shrink: bool));
 
 impl Default for CSvm {
     /// Penalty 1.

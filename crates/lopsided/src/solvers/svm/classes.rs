@@ -8,12 +8,11 @@
 use super::probability::{Sigmoid, coupled, held_out};
 use super::{CSvm, NuSvm, Part, RowCache, SvmSolution};
 use crate::base::Run;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
+use crate::base::registry::words;
 use crate::base::verdict::Verdict;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
-use std::fmt;
-use std::str::FromStr;
 
 /// A machine for two classes.
 ///
@@ -87,26 +86,7 @@ pub enum MultiClass {
     OneVsRest,
 }
 
-impl FromStr for MultiClass {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "ovo" => Ok(MultiClass::OneVsOne),
-            "ovr" => Ok(MultiClass::OneVsRest),
-            _ => {
-                let known = ["ovo", "ovr"].map(String::from).to_vec();
-                Err(Error::Unknown { kind: "way with several classes", name: text.into(), known })
-            }
-        }
-    }
-}
-
-impl fmt::Display for MultiClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if *self == MultiClass::OneVsOne { "ovo" } else { "ovr" })
-    }
-}
+words!(MultiClass, "way with several classes": OneVsOne = "ovo", OneVsRest = "ovr");
 
 /// Samples of several classes, all those of K.
 ///

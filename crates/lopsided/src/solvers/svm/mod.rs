@@ -55,6 +55,7 @@ mod smo;
 pub use c_svm::CSvm;
 pub use classes::{Classes, Learned, Machine, MultiClass, Pair, class_probabilities, class_values};
 pub use nu_svm::NuSvm;
+pub(crate) use probability::CERTAIN;
 pub(crate) use probability::held_out;
 pub use probability::{Sigmoid, coupled};
 pub use row_cache::RowCache;

@@ -48,18 +48,8 @@ pub struct NuSvm {
     pub shrink: bool,
 }
 
-setters!(
-    NuSvm {
-        /// ν, above 0 and at most 2·min(n₊, n₋)/n, where n₊ and n₋ are the (weights of the) samples of each class.
-        with_nu, nu: f64 => nu;
-        /// Largest violation of the optimality conditions.
-        with_tol, tol: f64 => tol;
-        /// Steps after which the search is given up; `None`: 1 000 000, or 100 for each sample if that is more.
-        with_max_steps, max_steps: usize => Some(max_steps);
-        /// Moves pairs within a chunk of the samples that need it, instead of all of them.
-        with_shrink, shrink: bool => shrink;
-    }
-);
+setters!(NuSvm: with_nu(nu: f64), with_tol(tol: f64), with_max_steps(max_steps: usize => Some(max_steps)),
+    with_shrink(shrink: bool));
 
 impl Default for NuSvm {
     /// ν = 0.5.

@@ -15,7 +15,7 @@ const FOLDS: usize = 5;
 /// Newton steps of the sigmoid.
 const STEPS: usize = 100;
 /// Pair probabilities stay this far from 0 and 1, so that coupling them is well posed.
-const CERTAIN: f64 = 1e-7;
+pub(crate) const CERTAIN: f64 = 1e-7;
 
 /// P(first class | f) = 1/(1 + exp(slope·f + offset)): Platt's sigmoid.
 ///

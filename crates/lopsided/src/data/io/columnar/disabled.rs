@@ -21,6 +21,10 @@ pub(in crate::data::io) fn parquet_bytes<T: Scalar>(path: &Path, _: &[String], _
     Err(refused(&path.display().to_string()))
 }
 
+pub(in crate::data::io) fn parquet_width(source: Source) -> Result<usize> {
+    Err(refused(source.name()))
+}
+
 fn refused(name: &str) -> Error {
     Error::parse(name, "is of a format that this build leaves out: build lopsided with the feature `arrow`")
 }

@@ -21,7 +21,8 @@ pub(in crate::data::io) fn read_arrow<T: Scalar>(source: Source, options: &ReadO
     let stream = Cursor::new(block).chain(reader);
     let mut batches = StreamReader::try_new(stream, None).map_err(|e| broken(&name, &e))?;
     let schema = batches.schema();
-    let input = batches::read(&name, &schema, &mut batches, options)?;
+    let read = batches.by_ref().map(|batch| batch.map_err(|e| broken(&name, &e)));
+    let input = batches::read(&name, &schema, read, options)?;
     if is_file && !ends_with_magic(batches.get_mut()).map_err(|e| Error::io(&name, e))? {
         return Err(Error::parse(name, "ends before its footer"));
     }
@@ -84,7 +85,7 @@ mod tests {
             assert_eq!(rows[0], [1.0, 0.5]);
             assert_eq!(rows[1][..1], [2.0]);
             assert!(rows[1][1].is_nan());
-            assert_eq!(table.columns.unwrap(), ["a", "b"]);
+            assert_eq!(table.names().unwrap(), ["a", "b"]);
             let codes = vec![Some(0), Some(1)];
             assert_eq!(table.target.unwrap().1, Target::Classes { names: vec!["x".into(), "y".into()], codes });
         });

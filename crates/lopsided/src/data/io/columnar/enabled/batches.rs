@@ -1,44 +1,42 @@
 //! Record batches of Parquet and Arrow files become a graph or a table.
 //!
 //! A file is a graph if its two or three columns are named like those of an edge list; otherwise it is a table under
-//! the rules of text tables, in which only the label column may hold text.
+//! the rules of text tables: a column of text is one of words, one of flags is 0 and 1.
 
 use super::cells::{is_number, is_text, numbers, texts};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::data::columns::{Column, WordsBuilder};
+use crate::data::io::dates::{self, is_date};
 use crate::data::io::fields::are_link_names;
-use crate::data::io::labels::Labels;
+use crate::data::io::headings::Headings;
+use crate::data::io::labels::{Labels, is_missing};
 use crate::data::io::matrix::{Order, dense};
 use crate::data::io::nodes::Builder;
-use crate::data::io::table::target_position;
-use crate::data::io::{Input, ReadOptions, Table};
+use crate::data::io::{Input, ReadOptions, Table, UNKNOWN};
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, Schema};
+use arrow_schema::{DataType, Schema};
 
 /// Reads all batches of a file with that schema.
 pub(super) fn read<T: Scalar>(
     name: &str,
     schema: &Schema,
-    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
     options: &ReadOptions,
 ) -> Result<Input<T>> {
-    let batches = batches.map(|batch| batch.map_err(|e| broken(name, &e)));
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     if is_graph(&names) {
         let (graph, notes) = read_graph(name, batches, &options.nodes)?;
         return Ok(Input::Graph(graph, notes));
     }
-    Columns::new(name, schema, names, options)?.read(batches).map(Input::Table)
+    Columns::new(name, schema, names, options)?.read(batches, options).map(Input::Table)
 }
 
 /// Ids and labels of two columns, or the labels of samples 0, 1, 2, …; rows without a label are left out.
-pub(super) fn labels(
-    name: &str,
-    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
-) -> Result<Vec<(String, String)>> {
+pub(super) fn labels(name: &str, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<Vec<(String, String)>> {
     let (mut pairs, mut row) = (Vec::new(), 0);
     for batch in batches {
-        let batch = batch.map_err(|e| broken(name, &e))?;
+        let batch = batch?;
         let columns = batch.columns().iter().map(|column| texts(name, column)).collect::<Result<Vec<_>>>()?;
         let (ids, labels) = match &columns[..] {
             [labels] => (None, labels),
@@ -51,7 +49,9 @@ pub(super) fn labels(
         for (i, label) in labels.iter().enumerate() {
             let id = ids.map_or_else(|| row.to_string(), |ids| ids[i].clone().unwrap_or_default());
             row += 1;
-            pairs.extend(label.clone().map(|label| (id, label)));
+            // Of a single column the place of a label says whose it is.
+            let unknown = || ids.is_none().then(|| UNKNOWN.to_string());
+            pairs.extend(label.clone().or_else(unknown).map(|label| (id, label)));
         }
     }
     Ok(pairs)
@@ -93,56 +93,98 @@ fn read_graph(
     builder.finish(name, extra)
 }
 
+/// A data column and what it has collected.
+enum Cells {
+    Numbers(Vec<f64>),
+    Words(WordsBuilder),
+}
+
 /// The columns of a table and what they have collected.
-struct Columns<'a, T> {
+struct Columns<'a> {
     name: &'a str,
-    names: Vec<String>,
-    target: Option<usize>,
-    notes: Vec<String>,
-    values: Vec<Vec<T>>,
-    labels: Labels,
+    headings: Headings,
+    /// Place and contents of each data column.
+    cells: Vec<(usize, Cells)>,
+    labels: Vec<Labels>,
     rows: usize,
 }
 
-impl<'a, T: Scalar> Columns<'a, T> {
+impl<'a> Columns<'a> {
     fn new(name: &'a str, schema: &Schema, names: Vec<String>, options: &ReadOptions) -> Result<Self> {
-        let (target, notes) = target_position(name, &names, &options.target)?;
-        for (at, field) in schema.fields().iter().enumerate() {
-            let kind = field.data_type();
-            let label = target == Some(at) && is_text(kind);
-            if !is_number(kind) && !label {
-                let column = field.name();
-                let text = if is_text(kind) { "text".into() } else { kind.to_string() };
-                return Err(Error::parse(
-                    name,
-                    format!("column `{column}` holds {text}; data columns must be numbers"),
-                ));
+        let headings = Headings::of_header(name, names, options)?;
+        let refused = |at: usize, kind: &DataType| {
+            let label = headings.label(at);
+            if kind.is_temporal() {
+                let advice = dates::advice(headings.bare(at));
+                return Error::parse(name, format!("column {label} holds dates or times ({kind}): {advice}"));
             }
+            Error::parse(name, format!("column {label} holds {kind}; columns are of numbers, flags or text"))
+        };
+        let kind = |at: usize| schema.field(at).data_type();
+        if let Some(&at) = headings.targets.iter().find(|at| !is_number(kind(**at)) && !is_text(kind(**at))) {
+            return Err(refused(at, kind(at)));
         }
-        let values = vec![Vec::new(); names.len() - usize::from(target.is_some())];
-        Ok(Columns { name, names, target, notes, values, labels: Labels::default(), rows: 0 })
+        let cells = |at: usize| {
+            let forced = options.categories.iter().any(|wanted| wanted == headings.bare(at));
+            match kind(at) {
+                kind if is_text(kind) || forced && is_number(kind) => Ok((at, Cells::Words(WordsBuilder::default()))),
+                kind if is_number(kind) => Ok((at, Cells::Numbers(Vec::new()))),
+                kind => Err(refused(at, kind)),
+            }
+        };
+        let cells = headings.data().into_iter().map(cells).collect::<Result<_>>()?;
+        let labels = headings.targets.iter().map(|_| Labels::default()).collect();
+        Ok(Columns { name, headings, cells, labels, rows: 0 })
     }
 
-    fn read(mut self, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<Table<T>> {
+    fn read<T: Scalar>(
+        mut self,
+        batches: impl Iterator<Item = Result<RecordBatch>>,
+        options: &ReadOptions,
+    ) -> Result<Table<T>> {
         for batch in batches {
             self.push(&batch?)?;
         }
-        let size = (self.rows, self.values.len());
-        let samples = dense(self.name, size, self.values.concat(), Order::Columns)?;
-        let target = self.target.map(|at| (self.names.remove(at), self.labels.finish()));
-        Ok(Table { samples, columns: Some(self.names), target, notes: self.notes })
+        let Columns { name, headings, cells, labels, rows } = self;
+        let (mut values, mut columns): (Vec<T>, Vec<Column>) = (Vec::with_capacity(rows * cells.len()), Vec::new());
+        for (at, cells) in cells {
+            let column = Column::new(headings.bare(at));
+            columns.push(match cells {
+                Cells::Numbers(numbers) => {
+                    values.extend(numbers.into_iter().map(T::of));
+                    column
+                }
+                Cells::Words(words) => {
+                    let words = words.finish();
+                    let forced = options.categories.contains(&column.name);
+                    let date = words.names.first().filter(|_| !forced && words.names.iter().all(|word| is_date(word)));
+                    if let Some(date) = date {
+                        return Err(dates::refused(name, &headings.label(at), &column.name, date));
+                    }
+                    values.extend(std::iter::repeat_n(T::of(f64::NAN), rows));
+                    Column { words: Some(words), ..column }
+                }
+            });
+        }
+        let samples = dense(name, (rows, columns.len()), values, Order::Columns)?;
+        let target = headings.target(name, labels)?;
+        Ok(Table { samples, columns: Some(columns), target, notes: headings.notes })
     }
 
     /// Adds the rows of a batch, column by column as they are stored.
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let mut data = 0;
-        for (at, column) in batch.columns().iter().enumerate() {
-            if self.target == Some(at) {
-                texts(self.name, column)?.iter().for_each(|label| self.labels.push(label.as_deref().unwrap_or("")));
-            } else {
-                self.values[data].extend(numbers(self.name, column)?.into_iter().map(T::of));
-                data += 1;
+        for (at, cells) in &mut self.cells {
+            let column = batch.column(*at);
+            match cells {
+                Cells::Numbers(values) => values.extend(numbers(self.name, column)?),
+                Cells::Words(words) => {
+                    let texts = texts(self.name, column)?;
+                    texts.iter().for_each(|text| words.push(text.as_deref().map(str::trim).filter(|t| !is_missing(t))));
+                }
             }
+        }
+        for (at, labels) in self.headings.targets.iter().zip(&mut self.labels) {
+            texts(self.name, batch.column(*at))?.iter().for_each(|label| labels.push(label.as_deref().unwrap_or("")));
         }
         self.rows += batch.num_rows();
         Ok(())

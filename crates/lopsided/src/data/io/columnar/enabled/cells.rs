@@ -108,7 +108,7 @@ fn by_keys<V>(column: &dyn Array, keys: &[usize], value: impl Fn(usize) -> Optio
     keys.iter().enumerate().map(|(i, &key)| if column.is_valid(i) { value(key) } else { None }).collect()
 }
 
-fn refused(name: &str, kind: &DataType, wanted: &str) -> Error {
+pub(super) fn refused(name: &str, kind: &DataType, wanted: &str) -> Error {
     Error::parse(name, format!("a column holds {kind} where {wanted} is needed"))
 }
 

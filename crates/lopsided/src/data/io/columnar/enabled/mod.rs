@@ -8,5 +8,5 @@ mod parquet_files;
 mod write;
 
 pub(in crate::data::io) use arrow::read_arrow;
-pub(in crate::data::io) use parquet_files::{read_parquet, read_parquet_labels};
+pub(in crate::data::io) use parquet_files::{parquet_width, read_parquet, read_parquet_labels};
 pub(in crate::data::io) use write::parquet_bytes;

@@ -1,21 +1,21 @@
 //! Prediction of the target of a table from features of its rows, and columns of comparable size.
 
-use crate::base::Run;
-use crate::base::error::{Error, Result};
-use crate::data::dataset::Target;
-use crate::data::samples::SamplesRef;
-use crate::estimators::Features;
-use crate::estimators::linear::LinearLsSvmModel;
-use crate::estimators::moments::Moments;
-use crate::metrics::{auroc, micro_f1, rmse, split};
 use faer::{Mat, MatRef};
+use lopsided::base::Run;
+use lopsided::base::error::{Error, Result};
+use lopsided::data::dataset::Target;
+use lopsided::data::samples::SamplesRef;
+use lopsided::estimators::Features;
+use lopsided::estimators::linear::LinearLsSvmModel;
+use lopsided::estimators::moments::Moments;
+use lopsided::metrics::{auroc, micro_f1, rmse, split};
 use rayon::prelude::*;
 
 /// How good predictions for a table are.
 ///
 /// ```
 /// use lopsided::Target;
-/// use lopsided::evaluation::Measure;
+/// use lopsided_papers::tasks::Measure;
 ///
 /// let values = Target::Values(vec![1.0, 2.0]);
 /// assert_eq!(Measure::of(&values), Measure::Rmse);
@@ -38,7 +38,7 @@ impl Measure {
         match target {
             Target::Classes { names, .. } if names.len() == 2 => Measure::Auroc,
             Target::Classes { .. } => Measure::MicroF1,
-            Target::Values(_) => Measure::Rmse,
+            Target::Values(_) | Target::Several { .. } => Measure::Rmse,
         }
     }
 
@@ -63,7 +63,7 @@ impl Measure {
 /// A feature that is half the target predicts it but for the ridge:
 ///
 /// ```
-/// use lopsided::evaluation::TablePrediction;
+/// use lopsided_papers::tasks::TablePrediction;
 /// use lopsided::solvers::svd::SolveReport;
 /// use lopsided::{Features, Mat, Run, Scaling, Target};
 ///
@@ -154,9 +154,11 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn new(all: &Mat<f64>, target: &Target) -> Result<Self> {
         SamplesRef::Dense(all.as_ref()).check_finite("the features")?;
+        target.refuse_several()?;
         let (wanted, classes) = match target {
             Target::Classes { names, codes } => (codes.iter().map(|c| c.map(f64::from)).collect(), names.len()),
             Target::Values(values) => (values.iter().map(|v| Some(*v).filter(|v| v.is_finite())).collect(), 1),
+            Target::Several { .. } => (Vec::new(), 0),
         };
         let wanted: Vec<Option<f64>> = wanted;
         if wanted.len() != all.nrows() {
@@ -213,7 +215,7 @@ pub fn standardized(samples: SamplesRef<'_, f64>) -> Mat<f64> {
 ///
 /// ```
 /// use lopsided::Mat;
-/// use lopsided::evaluation::standardized_by;
+/// use lopsided_papers::tasks::standardized_by;
 ///
 /// let x = Mat::from_fn(3, 1, |i, _| 1.0 + 2.0 * i as f64); // 1 and 3 have the mean 2 and the deviation 1
 /// let scaled = standardized_by(x, &[0, 1]);
@@ -234,8 +236,8 @@ pub fn standardized_by(mut x: Mat<f64>, rows: &[usize]) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::synth;
-    use crate::{Dataset, LinearSvd, Samples};
+    use lopsided::data::synth;
+    use lopsided::{Dataset, LinearSvd, Samples};
 
     fn features(x: Mat<f64>) -> Features<f64> {
         let rank = x.ncols();

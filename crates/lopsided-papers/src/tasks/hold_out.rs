@@ -1,15 +1,15 @@
 //! Evaluation of features with millions of rows: one split, sums in blocks, nothing copied.
 
 use super::tables::Measure;
-use crate::base::Run;
-use crate::base::error::{Error, Result};
-use crate::base::random::{self, Purpose};
-use crate::data::dataset::Target;
-use crate::data::samples::SamplesRef;
-use crate::estimators::linear::LinearLsSvmModel;
-use crate::estimators::moments::Moments;
-use crate::metrics::{auroc, micro_f1};
 use faer::{Mat, MatRef};
+use lopsided::base::Run;
+use lopsided::base::error::{Error, Result};
+use lopsided::base::random::{self, Purpose};
+use lopsided::data::dataset::Target;
+use lopsided::data::samples::SamplesRef;
+use lopsided::estimators::linear::LinearLsSvmModel;
+use lopsided::estimators::moments::Moments;
+use lopsided::metrics::{auroc, micro_f1};
 use rand::RngExt;
 use rayon::prelude::*;
 
@@ -31,7 +31,7 @@ const ROWS: usize = 1 << 15;
 /// A target that is linear in the feature is found but for the ridge:
 ///
 /// ```
-/// use lopsided::evaluation::HoldOut;
+/// use lopsided_papers::tasks::HoldOut;
 /// use lopsided::{Mat, Run, Target};
 ///
 /// let x = Mat::from_fn(200, 1, |i, _| i as f64 / 200.0);
@@ -141,9 +141,11 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(x: MatRef<'a, f64>, target: &Target) -> Result<Self> {
+        target.refuse_several()?;
         let (wanted, width): (Vec<Option<f64>>, usize) = match target {
             Target::Classes { names, codes } => (codes.iter().map(|c| c.map(f64::from)).collect(), names.len()),
             Target::Values(values) => (values.iter().map(|v| Some(*v).filter(|v| v.is_finite())).collect(), 1),
+            Target::Several { .. } => (Vec::new(), 0),
         };
         if wanted.len() != x.nrows() {
             return Err(Error::shape("number of targets", x.nrows(), wanted.len()));
@@ -208,7 +210,7 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::synth;
+    use lopsided::data::synth;
 
     fn two_classes(n: usize) -> (Mat<f64>, Target) {
         let (x, codes) = synth::clusters::<f64>(n, 4, 2, 1);

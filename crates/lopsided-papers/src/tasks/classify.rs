@@ -5,15 +5,15 @@
 //! 3. Every point of every grid is scored on every fold by the machine of the other folds; moments subtract.
 //! 4. The best point of a grid learns from the whole training part and is scored on the rest.
 
-use crate::base::Run;
-use crate::base::error::{Error, Result};
-use crate::base::random::{self, Purpose};
-use crate::data::samples::SamplesRef;
-use crate::estimators::Features;
-use crate::estimators::linear::LinearLsSvmModel;
-use crate::estimators::moments::Moments;
-use crate::metrics::{macro_f1, micro_f1, split};
 use faer::Mat;
+use lopsided::base::Run;
+use lopsided::base::error::{Error, Result};
+use lopsided::base::random::{self, Purpose};
+use lopsided::data::samples::SamplesRef;
+use lopsided::estimators::Features;
+use lopsided::estimators::linear::LinearLsSvmModel;
+use lopsided::estimators::moments::Moments;
+use lopsided::metrics::{macro_f1, micro_f1, split};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
@@ -41,7 +41,7 @@ pub struct Grid {
 /// A feature that is the class itself leaves nothing to be desired:
 ///
 /// ```
-/// use lopsided::evaluation::{Grid, NodeClassification};
+/// use lopsided_papers::tasks::{Grid, NodeClassification};
 /// use lopsided::solvers::svd::SolveReport;
 /// use lopsided::{Features, Mat, Run, Scaling};
 ///

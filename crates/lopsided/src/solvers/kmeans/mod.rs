@@ -1,7 +1,9 @@
 //! k-means: Lloyd's iteration from spread-out starts.
 //!
-//! [`KMeans`] is the tool for a few clusters of embedded samples. Landmarks, of which there are thousands, have a
-//! k-means of their own ([`crate::solvers::landmarks::KMeansCenters`]) that works by matrix products.
+//! [`KMeans`] is the tool for a few clusters of embedded samples, with many starts. Landmarks, of which there are
+//! thousands, come from the same iteration by matrix products ([`crate::solvers::landmarks::KMeansCenters`]).
+
+pub(crate) mod lloyd;
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -9,6 +11,7 @@ use crate::base::random::{self, Purpose};
 use crate::base::setters;
 use crate::data::samples::SamplesRef;
 use faer::{Mat, MatRef};
+use lloyd::{Cloud, Empty, Lloyd, closest};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -43,14 +46,7 @@ pub struct KMeans {
     pub iterations: usize,
 }
 
-setters!(
-    KMeans {
-        /// Number of clusters k.
-        with_clusters, clusters: usize => clusters;
-        /// Largest number of iterations of each start.
-        with_iterations, iterations: usize => iterations;
-    }
-);
+setters!(KMeans: with_clusters(clusters: usize), with_iterations(iterations: usize), with_restarts(restarts: usize));
 
 impl Default for KMeans {
     /// Eight clusters.
@@ -76,12 +72,6 @@ impl KMeans {
         KMeans { clusters, restarts: 10, iterations: 300 }
     }
 
-    /// Number of starts.
-    pub fn with_restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
-
     /// Clusters points, one per row.
     ///
     /// # Errors
@@ -90,21 +80,22 @@ impl KMeans {
     pub fn fit(&self, points: MatRef<'_, f64>, run: &Run) -> Result<Clustering> {
         self.check(points)?;
         let points = Points::of(points);
-        let starts: Vec<Result<Lloyd>> = (0..self.restarts as u64)
+        let starts: Vec<Result<Lloyd<f64>>> = (0..self.restarts as u64)
             .into_par_iter()
             .map(|restart| {
                 let mut rng = random::nth_generator(run.seed, Purpose::Clusters, restart);
-                Lloyd::new(&points, points.start(self.clusters, &mut rng)).run(&points, self.iterations, run)
+                let start = points.start(self.clusters, &mut rng);
+                Lloyd::new(&points, start, Empty::Refill).run(&points, self.iterations, &run.watch)
             })
             .collect();
-        let mut best: Option<Lloyd> = None;
+        let mut best: Option<Lloyd<f64>> = None;
         for found in starts {
             let found = found?;
             if best.as_ref().is_none_or(|b| found.inertia() < b.inertia()) {
                 best = Some(found);
             }
         }
-        best.map(|b| b.finish(&points)).ok_or_else(|| Error::param("restarts", self.restarts, "at least 1"))
+        best.map(|b| numbered(&b)).ok_or_else(|| Error::param("restarts", self.restarts, "at least 1"))
     }
 
     fn check(&self, points: MatRef<'_, f64>) -> Result<()> {
@@ -137,11 +128,11 @@ impl Points {
         &self.values[i * self.width..][..self.width]
     }
 
-    /// Step 1: positions of the first centres, as coordinates.
-    fn start(&self, clusters: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    /// Step 1: the first centres.
+    fn start(&self, clusters: usize, rng: &mut ChaCha8Rng) -> Mat<f64> {
         let trials = 2 + (clusters as f64).ln() as usize;
-        let first = self.row(rng.random_range(0..self.count));
-        let mut centers = first.to_vec();
+        let mut picked = vec![rng.random_range(0..self.count)];
+        let first = self.row(picked[0]);
         let mut nearest: Vec<f64> = (0..self.count).map(|i| squared_distance(self.row(i), first)).collect();
         for _ in 1..clusters {
             let candidates = (0..trials).map(|_| match random::draw(&nearest, rng) {
@@ -156,11 +147,23 @@ impl Points {
             let tried = candidates.map(|at| (at, closer(at)));
             let best = tried.reduce(|best, next| if sum(&next.1) < sum(&best.1) { next } else { best });
             if let Some((at, distances)) = best {
-                centers.extend_from_slice(self.row(at));
+                picked.push(at);
                 nearest = distances;
             }
         }
-        centers
+        Mat::from_fn(picked.len(), self.width, |c, j| self.row(picked[c])[j])
+    }
+}
+
+impl Cloud<f64> for Points {
+    fn for_each(&self, i: usize, visit: impl FnMut(usize, f64)) {
+        let mut visit = visit;
+        self.row(i).iter().enumerate().for_each(|(j, v)| visit(j, *v));
+    }
+
+    fn nearest(&self, centers: MatRef<'_, f64>) -> Vec<(usize, f64)> {
+        let centers = Points::of(centers);
+        (0..self.count).map(|i| closest(centers.count, |c| squared_distance(self.row(i), centers.row(c)))).collect()
     }
 }
 
@@ -176,108 +179,19 @@ fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
 }
 
-/// Step 2: one start on its way.
-struct Lloyd {
-    centers: Vec<f64>,
-    clusters: usize,
-    /// Cluster of each point and its squared distance.
-    nearest: Vec<(usize, f64)>,
-}
-
-impl Lloyd {
-    fn new(points: &Points, centers: Vec<f64>) -> Self {
-        let clusters = centers.len() / points.width.max(1);
-        let mut lloyd = Lloyd { centers, clusters: clusters.max(1), nearest: Vec::new() };
-        lloyd.nearest = lloyd.assignment(points);
-        lloyd
-    }
-
-    fn run(mut self, points: &Points, iterations: usize, run: &Run) -> Result<Self> {
-        for _ in 0..iterations {
-            run.watch.check()?;
-            self.fill_empty();
-            self.move_centers(points);
-            let next = self.assignment(points);
-            let same = next.iter().zip(&self.nearest).all(|(a, b)| a.0 == b.0);
-            self.nearest = next;
-            if same {
-                break;
-            }
-        }
-        Ok(self)
-    }
-
-    fn center(&self, cluster: usize, width: usize) -> &[f64] {
-        &self.centers[cluster * width..][..width]
-    }
-
-    fn assignment(&self, points: &Points) -> Vec<(usize, f64)> {
-        let closest = |i: usize| {
-            let distance = |c: usize| squared_distance(points.row(i), self.center(c, points.width));
-            (1..self.clusters).fold((0, distance(0)), |best, c| {
-                let d = distance(c);
-                if d < best.1 { (c, d) } else { best }
-            })
-        };
-        (0..points.count).map(closest).collect()
-    }
-
-    fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.clusters];
-        self.nearest.iter().for_each(|(c, _)| sizes[*c] += 1);
-        sizes
-    }
-
-    /// Points on their own centre are not moved: with fewer different points than clusters some stay empty.
-    ///
-    /// A cluster without points takes the one that is farthest from its own centre, which lowers the inertia most for
-    /// one move.
-    fn fill_empty(&mut self) {
-        let sizes = self.sizes();
-        for empty in (0..self.clusters).filter(|c| sizes[*c] == 0) {
-            let mut farthest = (0, 0.0);
-            for (i, &(_, distance)) in self.nearest.iter().enumerate() {
-                if distance > farthest.1 {
-                    farthest = (i, distance);
-                }
-            }
-            if farthest.1 > 0.0 {
-                self.nearest[farthest.0] = (empty, 0.0);
-            }
+/// Numbers the clusters by their first point.
+fn numbered(found: &Lloyd<f64>) -> Clustering {
+    let mut order: Vec<usize> = Vec::new();
+    let mut names = vec![None; found.centers.nrows()];
+    for &(c, _) in &found.nearest {
+        if names[c].is_none() {
+            names[c] = Some(order.len() as u32);
+            order.push(c);
         }
     }
-
-    fn move_centers(&mut self, points: &Points) {
-        let (width, sizes) = (points.width, self.sizes());
-        let mut sums = vec![0.0; self.centers.len()];
-        for (i, &(c, _)) in self.nearest.iter().enumerate() {
-            sums[c * width..][..width].iter_mut().zip(points.row(i)).for_each(|(s, v)| *s += v);
-        }
-        for c in (0..self.clusters).filter(|c| sizes[*c] > 0) {
-            let range = c * width..(c + 1) * width;
-            let means = sums[range.clone()].iter().map(|s| s / sizes[c] as f64);
-            self.centers[range].iter_mut().zip(means).for_each(|(center, mean)| *center = mean);
-        }
-    }
-
-    fn inertia(&self) -> f64 {
-        self.nearest.iter().map(|(_, distance)| distance).sum()
-    }
-
-    /// Numbers the clusters by their first point.
-    fn finish(&self, points: &Points) -> Clustering {
-        let mut order: Vec<usize> = Vec::new();
-        let mut names = vec![None; self.clusters];
-        for &(c, _) in &self.nearest {
-            if names[c].is_none() {
-                names[c] = Some(order.len() as u32);
-                order.push(c);
-            }
-        }
-        let labels = self.nearest.iter().filter_map(|(c, _)| names[*c]).collect();
-        let centers = Mat::from_fn(order.len(), points.width, |c, j| self.center(order[c], points.width)[j]);
-        Clustering { labels, centers, inertia: self.inertia() }
-    }
+    let labels = found.nearest.iter().filter_map(|(c, _)| names[*c]).collect();
+    let centers = Mat::from_fn(order.len(), found.centers.ncols(), |c, j| found.centers[(order[c], j)]);
+    Clustering { labels, centers, inertia: found.inertia() }
 }
 
 #[cfg(test)]

@@ -1,34 +1,7 @@
 //! Many trials in a few numbers.
 
 use super::{Choice, Trial};
-
-/// Mean and standard deviation of a sample.
-///
-/// ```
-/// use lopsided::evaluation::Spread;
-///
-/// let found = Spread::of([1.0, 3.0]);
-/// assert_eq!(found.mean, 2.0);
-/// assert!((found.deviation - 2.0_f64.sqrt()).abs() < 1e-12);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Spread {
-    /// Mean; NaN without values.
-    pub mean: f64,
-    /// Standard deviation with n − 1; 0 for one value.
-    pub deviation: f64,
-}
-
-impl Spread {
-    /// Of these values.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let values: Vec<f64> = values.into_iter().collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-        let deviation = if values.len() < 2 { 0.0 } else { (squares / (values.len() - 1) as f64).sqrt() };
-        Spread { mean, deviation }
-    }
-}
+use lopsided::evaluation::Spread;
 
 /// Scores over all trials, and what was chosen in each.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -50,7 +23,7 @@ pub struct Summary {
 ///
 /// # Example
 /// ```
-/// use lopsided::evaluation::{Choice, summarize};
+/// use lopsided_papers::tasks::{Choice, summarize};
 ///
 /// let choice = |validation, micro_f1| Choice { rank: 1, penalty: 1.0, validation, micro_f1, macro_f1: 0.5 };
 /// // Two candidates with one trial of one grid each: the second looks better in validation, and is taken.
@@ -85,6 +58,5 @@ mod tests {
         let summary = summarize(&candidates, 0);
         assert_eq!(summary.choices.iter().map(|c| c.0).collect::<Vec<_>>(), [0, 1]);
         assert_eq!((summary.micro_f1.mean, summary.micro_f1.deviation), (2.0, 2f64.sqrt()));
-        assert!(Spread::of([3.0]).deviation.abs() < 1e-15);
     }
 }

@@ -1,15 +1,15 @@
 //! How near a solver's triplets are to the exact ones: weighted by singular values, by residuals, and by
 //! angles.
 
-use crate::base::Run;
-use crate::base::error::Result;
-use crate::base::linalg;
-use crate::base::scalar::Scalar;
-use crate::base::settings::Settings;
-use crate::metrics::largest_angle_sine;
-use crate::operator::Operator;
-use crate::solvers::svd::{self, Svd};
 use faer::MatRef;
+use lopsided::base::Run;
+use lopsided::base::error::Result;
+use lopsided::base::linalg;
+use lopsided::base::scalar::Scalar;
+use lopsided::base::settings::Settings;
+use lopsided::metrics::largest_angle_sine;
+use lopsided::operator::Operator;
+use lopsided::solvers::svd::{self, Svd};
 
 /// Tolerance of the exact solution: next to rounding.
 const TOLERANCE: f64 = 1e-13;
@@ -26,7 +26,7 @@ const BEYOND: usize = 6;
 ///
 /// ```
 /// use lopsided::base::settings::Settings;
-/// use lopsided::evaluation::Reference;
+/// use lopsided_papers::tasks::Reference;
 /// use lopsided::operator::DenseOperator;
 /// use lopsided::solvers::svd;
 /// use lopsided::{Mat, Run};
@@ -64,7 +64,7 @@ impl<T: Scalar> Reference<T> {
     /// Solves for `rank` triplets, and for more while the last value is a copy of the one at the rank.
     ///
     /// # Errors
-    /// Those of the solver; [`crate::Error::Param`] for a rank that is not between 1 and min(n, m).
+    /// Those of the solver; [`lopsided::Error::Param`] for a rank that is not between 1 and min(n, m).
     pub fn new(g: &dyn Operator<T>, rank: usize, run: &Run) -> Result<Self> {
         let most = g.nrows().min(g.ncols());
         let solver = svd::solver::<T>("auto", &Settings::default().with("tol", TOLERANCE))?;
@@ -154,9 +154,9 @@ impl<T: Scalar> Reference<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::synth;
-    use crate::operator::DenseOperator;
     use faer::Mat;
+    use lopsided::data::synth;
+    use lopsided::operator::DenseOperator;
 
     /// A matrix with these singular values and known vectors.
     fn matrix(values: &[f64]) -> (Mat<f64>, Mat<f64>, Mat<f64>) {

@@ -1,11 +1,11 @@
 //! Graph reconstruction: are the links of a graph still in its features?
 
-use crate::base::Run;
-use crate::base::error::{Error, Result};
-use crate::base::linalg;
-use crate::data::samples::{Csr, Side};
-use crate::estimators::Features;
 use faer::{Mat, MatRef};
+use lopsided::base::Run;
+use lopsided::base::error::{Error, Result};
+use lopsided::base::linalg;
+use lopsided::data::samples::{Csr, Side};
+use lopsided::estimators::Features;
 use rayon::prelude::*;
 
 /// Rows of scores held by one thread at a time.
@@ -43,7 +43,7 @@ pub struct Reconstruction {
 /// Features whose product is the matrix itself reconstruct it without an error:
 ///
 /// ```
-/// use lopsided::evaluation::reconstruct;
+/// use lopsided_papers::tasks::reconstruct;
 /// use lopsided::solvers::svd::SolveReport;
 /// use lopsided::{Csr, Features, Mat, Run, Scaling};
 ///
@@ -106,8 +106,8 @@ fn largest(order: &mut [u32], count: usize, score: impl Fn(u32) -> f64) -> &[u32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scaling;
-    use crate::solvers::svd::SolveReport;
+    use lopsided::Scaling;
+    use lopsided::solvers::svd::SolveReport;
 
     fn features(u: Mat<f64>, v: Mat<f64>) -> Features<f64> {
         let sigma = vec![1.0; u.ncols()];

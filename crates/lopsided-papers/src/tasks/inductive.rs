@@ -1,14 +1,14 @@
 //! Prediction for rows that took no part in the features: every split fits a model of its own.
 
 use super::tables::{Measure, Rows, TablePrediction, select, standardized_by};
-use crate::base::Run;
-use crate::base::error::{Error, Result};
-use crate::base::random::{self, Purpose};
-use crate::data::dataset::Target;
-use crate::data::samples::{Samples, Side};
-use crate::estimators::KernelSvdModel;
-use crate::metrics::split;
 use faer::{Mat, MatRef};
+use lopsided::base::Run;
+use lopsided::base::error::{Error, Result};
+use lopsided::base::random::{self, Purpose};
+use lopsided::data::dataset::Target;
+use lopsided::data::samples::{Samples, Side};
+use lopsided::estimators::KernelSvdModel;
+use lopsided::metrics::split;
 use rayon::prelude::*;
 
 /// How good predictions for new rows are.
@@ -35,7 +35,7 @@ pub struct TableScores {
 /// A target that is linear in the columns is linear in the features of a linear kernel, which keep all of them:
 ///
 /// ```
-/// use lopsided::evaluation::{InductivePrediction, TablePrediction};
+/// use lopsided_papers::tasks::{InductivePrediction, TablePrediction};
 /// use lopsided::{Compat, Compatibility, Dataset, KernelSvd, Mat, Run, Target};
 ///
 /// let x = Mat::from_fn(40, 2, |i, j| ((i * (3 + 4 * j)) % 11) as f64);
@@ -76,7 +76,7 @@ impl InductivePrediction {
     where
         F: Fn(Samples<f64>, &Target, &Run) -> Result<KernelSvdModel<f64>> + Sync,
     {
-        let known = known(target);
+        let known = target.known();
         self.prediction.check(known.len())?;
         if self.max_rows < self.prediction.folds {
             let allowed = format!("at least the number of folds, {}", self.prediction.folds);
@@ -103,7 +103,7 @@ impl InductivePrediction {
         let rows: Vec<usize> = kept.iter().map(|&at| train[at]).chain(test).map(|at| known[at]).collect();
         let learn = kept.len();
         let x = standardized_by(select(x, &rows), &(0..learn).collect::<Vec<_>>());
-        Part { x, target: pick(target, &rows), learn }
+        Part { x, target: target.rows(&rows), learn }
     }
 
     /// Places the rows to test on, chooses the penalty on the others and measures.
@@ -136,24 +136,7 @@ impl Part {
     }
 
     fn target_of(&self, rows: std::ops::Range<usize>) -> Target {
-        pick(&self.target, &rows.collect::<Vec<_>>())
-    }
-}
-
-/// Rows with a known target.
-fn known(target: &Target) -> Vec<usize> {
-    match target {
-        Target::Classes { codes, .. } => (0..codes.len()).filter(|&i| codes[i].is_some()).collect(),
-        Target::Values(values) => (0..values.len()).filter(|&i| values[i].is_finite()).collect(),
-    }
-}
-
-fn pick(target: &Target, rows: &[usize]) -> Target {
-    match target {
-        Target::Classes { names, codes } => {
-            Target::Classes { names: names.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
-        }
-        Target::Values(values) => Target::Values(rows.iter().map(|&i| values[i]).collect()),
+        self.target.rows(&rows.collect::<Vec<_>>())
     }
 }
 
@@ -165,9 +148,9 @@ fn below(top: MatRef<'_, f64>, bottom: MatRef<'_, f64>) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::dataset::Dataset;
-    use crate::data::synth;
-    use crate::estimators::KernelSvd;
+    use lopsided::data::dataset::Dataset;
+    use lopsided::data::synth;
+    use lopsided::estimators::KernelSvd;
     use std::sync::Mutex;
 
     fn task(max_rows: usize) -> InductivePrediction {
