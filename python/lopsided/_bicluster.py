@@ -8,7 +8,8 @@ import numpy as np
 from ._base import KERNEL, SOLVER, Estimator
 from ._inputs import Given
 
-CLUSTERS = ("row_clusters", "col_clusters", "unit_rows", "unit_features", "restarts", "compat", "compat_width")
+CLUSTERS = ("row_clusters", "col_clusters", "unit_rows", "unit_features", "restarts", "col_features", "compat",
+            "compat_width")
 
 
 class KernelBiclustering(Estimator):
@@ -33,7 +34,7 @@ class KernelBiclustering(Estimator):
         Multiplies the bandwidth: gamma is divided by its square.
     degree, coef0, epsilon : float, default=None
         Degree and constant of the kernel "poly", what the kernel "kl" adds to every bin.
-    compat : {"pinv", "pca", "random", "none"}, default=None
+    compat : {"pinv", "pca", "random", "gram", "none"}, default=None
         How rows and columns become comparable; "pca".
     compat_width : int, default=None
         Number of coordinates that rows and columns share; chosen by size.
@@ -45,6 +46,9 @@ class KernelBiclustering(Estimator):
         Scale each sample's features to unit length before clustering.
     restarts : int, default=10
         Starts of k-means.
+    col_features : {"auto", "same", "own"}, default="auto"
+        By which features the columns are clustered: those of the rows' decomposition, those of one for columns of unit length with twice as
+        many components times the roots of the singular values, or whichever of both gives clusters of higher coherence.
     scaling : {"none", "sqrt", "full"}, default="none"
         Power of the singular values that scales the features.
     solver : str, default="auto"
@@ -93,7 +97,7 @@ class KernelBiclustering(Estimator):
     def __init__(
         self, row_clusters=2, col_clusters=None, *, rank=None, kernel="rbf", gamma=None, gamma_factor=None, degree=None,
         coef0=None, epsilon=None, compat=None, compat_width=None, center=None, unit_rows=True, unit_features=False,
-        restarts=10, scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None,
+        restarts=10, col_features="auto", scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None,
         random_state=None, verbose=0,
     ):
         self.row_clusters = row_clusters
@@ -111,6 +115,7 @@ class KernelBiclustering(Estimator):
         self.unit_rows = unit_rows
         self.unit_features = unit_features
         self.restarts = restarts
+        self.col_features = col_features
         self.scaling = scaling
         self.solver = solver
         self.tol = tol

@@ -29,7 +29,7 @@ class KernelSVD(Transformer):
         Multiplies the bandwidth: gamma is divided by its square.
     degree, coef0, epsilon : float, default=None
         Degree and constant of the kernel "poly", what the kernel "kl" adds to every bin.
-    compat : {"none", "pinv", "pca", "random"}, default=None
+    compat : {"none", "pinv", "pca", "random", "gram"}, default=None
         Compares the rows of X with its columns, made comparable that way ("none": as they are, for a square X).
         None compares the rows of X with those of Z, or with each other.
     compat_width : int, default=None
