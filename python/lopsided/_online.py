@@ -21,7 +21,7 @@ class OnlinePairRegressor(OnlineLearner):
     loss : {"squared", "absolute", "logistic", "hinge", "gain"}, default=None
         The learner's usual loss, "squared" for gradient descent; "logistic" and "hinge" take labels 1 and -1.
     radius : float, default=None
-        Bound of the norm of W; 1.
+        Bound of the norm of W; 1, and none for losses of labels with automatic steps.
     kernel : {"linear", "poly", "rbf", "laplacian"}, default="linear"
         Kernel of the rows of X, whose features are phi.
     gamma : float, default=None
@@ -36,9 +36,9 @@ class OnlinePairRegressor(OnlineLearner):
         p of the learner "p-norm"; 4.
     dimension : int, default=None
         Number of features of the kernel, for the learner "meg".
-    steps : {"fixed", "decreasing", "tuned"}, default=None
-        Sizes of the steps: `step`, `step`/sqrt(t) in trial t, or what the theorem wants. "tuned" with `horizon`, else
-        "decreasing".
+    steps : {"auto", "fixed", "decreasing", "tuned"}, default=None
+        Sizes of the steps: by the sizes of what was seen, `step`, `step`/sqrt(t) in trial t, or what the theorem wants.
+        "tuned" with `horizon`, "decreasing" with `step`, else "auto".
     step : float, default=None
         Size of the steps; 1.
     horizon : int, default=None

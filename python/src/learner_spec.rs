@@ -38,12 +38,11 @@ fn kernel(settings: &mut Settings, side: &str) -> Result<Option<KernelSpec>> {
 
 fn step(settings: &mut Settings) -> Result<StepSize> {
     let horizon = count(settings, "horizon")?.map(|trials| trials as u64);
-    let usual = if horizon.is_some() { "tuned" } else { "decreasing" };
-    let rule = settings.take("steps").map_or_else(|| usual.into(), |rule| rule.to_string());
-    let size = number(settings, "step")?.unwrap_or(1.0);
+    let rule = settings.take("steps").map(|rule| rule.to_string());
+    let size = number(settings, "step")?;
     let comparator = number(settings, "expected-loss")?;
     let (rank, instance_rank) = (count(settings, "expected-rank")?, None);
-    StepSize::named(&rule, Some(size), horizon.map(|trials| Tuning { trials, comparator, rank, instance_rank }))
+    StepSize::of(rule.as_deref(), size, horizon.map(|trials| Tuning { trials, comparator, rank, instance_rank }))
 }
 
 fn number(settings: &mut Settings, name: &str) -> Result<Option<f64>> {

@@ -30,7 +30,7 @@ pub(crate) struct TaskArgs {
     /// squared, absolute, logistic, hinge or gain (minus the prediction, no label). Default: the learner's usual one.
     #[arg(long, value_name = "NAME")]
     pub(crate) loss: Option<String>,
-    /// B, the bound on the norm of the learned matrix (gd-*, p-norm). Default: 1.
+    /// B, the bound on the norm of the learned matrix (gd-*, p-norm). Default: 1; none for a loss of labels with steps auto.
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
     /// p of the learner p-norm. Default: 4.
@@ -87,7 +87,8 @@ pub(crate) struct OnlineKernelArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Steps")]
 pub(crate) struct StepArgs {
-    /// fixed, decreasing (S/√t) or tuned (as the theorem wants it). Default: tuned with --horizon, else decreasing.
+    /// auto (by the sizes of what was seen), fixed, decreasing (S/√t) or tuned (as the theorem wants it). Default: tuned with
+    /// --horizon, decreasing with --step, else auto.
     #[arg(long, value_name = "RULE")]
     pub(crate) steps: Option<String>,
     /// S, the size of fixed steps or of the first decreasing one. Default: 1.

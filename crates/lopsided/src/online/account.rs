@@ -39,6 +39,12 @@ pub struct Account {
     pub bytes: usize,
     /// What the budget cost.
     pub budget: BudgetCost,
+    /// The largest bound on ‖M_t‖² of gradient descent; files of earlier versions do not tell.
+    #[serde(default)]
+    pub largest_instance: f64,
+    /// The largest |label| of gradient descent, 1 where there is none.
+    #[serde(default)]
+    pub largest_label: f64,
 }
 
 /// The prediction of a trial and the loss it suffered.
@@ -56,6 +62,13 @@ impl Account {
         self.trials += 1;
         self.cumulative_loss += loss;
         self.energy += gradient * gradient;
+    }
+
+    /// Counts a trial of gradient descent: the size ‖M‖ of its instance, its label and the slope of its loss.
+    pub(super) fn descend(&mut self, size: f64, label: f64, (loss, slope): (f64, f64)) {
+        self.largest_instance = self.largest_instance.max(size * size);
+        self.largest_label = self.largest_label.max(label.abs());
+        self.record(loss, slope * size);
     }
 
     /// Counts a step.

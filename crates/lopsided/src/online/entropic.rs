@@ -15,7 +15,7 @@ use super::loss::Loss;
 use super::matrices::{diagonal, eigen};
 use super::spec::LearnerSpec;
 use super::step::StepSize;
-use super::{LearnerEntry, OnlineLearner, checkpoint_of};
+use super::{LearnerEntry, OnlineLearner, budget_note, checkpoint_of};
 use crate::base::error::{Error, Result};
 use crate::base::settings::Setting;
 use crate::data::archive::Archive;
@@ -196,9 +196,9 @@ impl OnlineLearner for ExponentiatedGradient {
     }
 
     fn no_bound(&self, at: &Account) -> Option<&'static str> {
-        if at.budget.removed > 0 {
-            Some("no bound holds once the budget has removed samples: a larger `budget`, or none, keeps them all")
-        } else if matches!(self.spec.step, StepSize::Decreasing(_)) {
+        if let Some(note) = budget_note(at) {
+            Some(note)
+        } else if matches!(self.spec.step, StepSize::Decreasing(_) | StepSize::Auto) {
             Some(
                 "exponentiated gradients have no bound with decreasing steps: `horizon`, the number of trials, gives tuned ones",
             )

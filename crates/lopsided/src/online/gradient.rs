@@ -8,7 +8,7 @@ use super::ball::Ball;
 use super::factored::{Factored, Looks};
 use super::instance::Instance;
 use super::loss::Loss;
-use super::matrices::frobenius;
+use super::matrices::{frobenius, svd};
 use super::spec::LearnerSpec;
 use super::{LearnerEntry, OnlineLearner, RADIUS, checkpoint_of};
 use crate::base::error::Result;
@@ -47,7 +47,7 @@ impl GradientDescent {
 
     /// η = R/(G·√T).
     fn step(&self) -> f64 {
-        self.spec.step.size(self.account.trials, |tuning| {
+        self.spec.step.descent(self.spec.loss, &self.account, |tuning| {
             let rank = tuning.rank.unwrap_or(tuning.trials as usize);
             let slope = self.spec.loss.largest_slope(self.ball.radius());
             self.ball.largest_frobenius(rank) / (slope * (tuning.trials as f64).sqrt())
@@ -107,8 +107,9 @@ impl OnlineLearner for GradientDescent {
         let (looks, weights, prediction) = self.prediction(instance)?;
         let loss = self.spec.loss.value(prediction, label);
         let slope = self.spec.loss.slope(prediction, label);
-        let gradient = slope * looks.norm(&weights);
-        self.account.record(loss, gradient);
+        let size = looks.norm(&weights);
+        let gradient = slope * size;
+        self.account.descend(size, self.spec.loss.size_of(label), (loss, slope));
         if gradient != 0.0 {
             let step = self.step();
             self.account.stepped(step, gradient);
@@ -135,7 +136,20 @@ impl OnlineLearner for GradientDescent {
 
     fn regret_bound(&self, at: &Account, _comparator_loss: f64) -> Option<f64> {
         let radius = self.ball.largest_frobenius(at.span.max(1));
-        (at.budget.removed == 0).then(|| gradient_bound(at, radius, self.spec.step.is_constant()))
+        self.no_bound(at).is_none().then(|| gradient_bound(at, radius, self.spec.step.is_constant()))
+    }
+
+    fn no_bound(&self, at: &Account) -> Option<&'static str> {
+        self.spec.no_descent_bound(at)
+    }
+
+    fn norm(&self) -> Option<f64> {
+        let sigma = svd(self.matrix.core.as_ref()).ok()?.sigma;
+        Some(match self.ball {
+            Ball::Spectral(_) => sigma.iter().copied().fold(0.0, f64::max),
+            Ball::Frobenius(_) => frobenius(&self.matrix.core),
+            _ => sigma.iter().sum(),
+        })
     }
 }
 

@@ -77,6 +77,20 @@ impl Loss {
         if self == Loss::Squared { 2.0 * (radius + 1.0) } else { 1.0 }
     }
 
+    /// The size of what is to be predicted; 1 where there is no label.
+    pub(super) fn size_of(self, label: f64) -> f64 {
+        if self == Loss::Gain { 1.0 } else { label.abs() }
+    }
+
+    /// The largest second derivative; `None` where the slope jumps.
+    pub(super) fn curvature(self) -> Option<f64> {
+        match self {
+            Loss::Squared => Some(2.0),
+            Loss::Logistic => Some(0.25),
+            Loss::Absolute | Loss::Hinge | Loss::Gain => None,
+        }
+    }
+
     /// [`Error::Param`] for a label the loss has no use for.
     pub fn check_label(self, label: f64) -> Result<()> {
         match self {

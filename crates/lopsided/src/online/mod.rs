@@ -120,9 +120,18 @@ pub trait OnlineLearner: Send {
 
     /// Why there is no bound after the trials of `at` and how to get one; `None` where there is one. Provided: what a budget does.
     fn no_bound(&self, at: &Account) -> Option<&'static str> {
-        (at.budget.removed > 0)
-            .then_some("no bound holds once the budget has removed samples: a larger `budget`, or none, keeps them all")
+        budget_note(at)
     }
+
+    /// The norm of W that a radius bounds, for learners that have one. Provided: none.
+    fn norm(&self) -> Option<f64> {
+        None
+    }
+}
+
+fn budget_note(at: &Account) -> Option<&'static str> {
+    (at.budget.removed > 0)
+        .then_some("no bound holds once the budget has removed samples: a larger `budget`, or none, keeps them all")
 }
 
 /// One learner of the list.
@@ -143,7 +152,12 @@ pub struct LearnerEntry {
 }
 
 /// The size of the matrices that a learner chooses from.
-const RADIUS: Setting = Setting::new("radius", "largest norm of the matrix that is learned", "a number above 0", "1");
+const RADIUS: Setting = Setting::new(
+    "radius",
+    "largest norm of the matrix that is learned",
+    "a number above 0",
+    "1; none for a loss of labels with steps auto",
+);
 
 /// All learners. The order is the order of every listing.
 ///

@@ -77,6 +77,9 @@ impl History {
         accounts.retain(|account| account.trials < learner.account().trials);
         accounts.push(*learner.account());
         let points: Vec<usize> = accounts.iter().map(|account| account.trials as usize).collect();
+        // What is free is compared with matrices as large as it has become.
+        let size = learner.norm().filter(|size| *size > 0.0).unwrap_or(1.0);
+        let spec = &if spec.is_free() { spec.clone().with("radius", size) } else { spec.clone() };
         let best = best_in_hindsight(spec, trials, &points, &Hindsight::default(), run)?;
         let point = |(at, best): (&Account, &super::Comparator)| RegretPoint {
             trials: at.trials,

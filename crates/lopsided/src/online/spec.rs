@@ -8,7 +8,7 @@ use super::budget::Budget;
 use super::instance::Instance;
 use super::loss::Loss;
 use super::step::StepSize;
-use super::{OnlineLearner, learner_entry};
+use super::{Account, OnlineLearner, budget_note, learner_entry};
 use crate::base::error::{Error, Result};
 use crate::base::settings::{Settings, Value};
 use crate::data::archive::Archive;
@@ -59,7 +59,7 @@ impl LearnerSpec {
         archive.field::<String>("estimator").is_ok_and(|name| name == super::ESTIMATOR)
     }
 
-    /// A learner with linear kernels, its usual loss and steps 1/√t.
+    /// A learner with linear kernels, its usual loss and automatic steps.
     pub fn new(name: &str) -> Self {
         let loss = learner_entry(name).map_or(Loss::Squared, |entry| entry.losses[0]);
         LearnerSpec {
@@ -67,7 +67,7 @@ impl LearnerSpec {
             loss,
             left: KernelSpec::new("linear"),
             right: None,
-            step: StepSize::Decreasing(1.0),
+            step: StepSize::Auto,
             params: Settings::default(),
             normalize: false,
             budget: None,
@@ -158,7 +158,7 @@ impl LearnerSpec {
     /// # Ok::<(), lopsided::Error>(())
     /// ```
     pub fn ball(&self) -> Result<Ball> {
-        let radius = self.params.positive("radius", Some(1.0))?;
+        let radius = if self.is_free() { f64::INFINITY } else { self.params.positive("radius", Some(1.0))? };
         Ok(match self.name.as_str() {
             "gd-spectral" => Ball::Spectral(radius),
             "gd-frobenius" => Ball::Frobenius(radius),
@@ -170,6 +170,22 @@ impl LearnerSpec {
             }
             _ => Ball::Trace(radius),
         })
+    }
+
+    /// Whether W may become as large as the labels ask for: gradient descent with automatic steps and no radius.
+    pub(super) fn is_free(&self) -> bool {
+        let descends = self.name.starts_with("gd-") && self.loss != Loss::Gain;
+        descends && self.step == StepSize::Auto && self.params.value("radius").is_none()
+    }
+
+    /// Why gradient descent has no bound after the trials of `at`, and how to get one.
+    pub(super) fn no_descent_bound(&self, at: &Account) -> Option<&'static str> {
+        if self.is_free() {
+            return Some("no bound holds for a matrix of any size: `radius` bounds it, and its regret");
+        }
+        let rises = self.step == StepSize::Auto && self.loss == Loss::Absolute;
+        budget_note(at)
+            .or(rises.then_some("automatic steps may rise with the labels: `step` or `horizon` gives a bound"))
     }
 
     /// The weights of an instance's terms as the learner uses them.

@@ -5,7 +5,10 @@
 //! | [`StepSize::Fixed`] | η | yes |
 //! | [`StepSize::Decreasing`] | η/√t | for gradient descent only, but without knowing T |
 //! | [`StepSize::Tuned`] | the best constant for T trials | yes, and the bound is the least one |
+//! | [`StepSize::Auto`] | by the sizes of what was seen | for gradient descent in a ball, not for the absolute loss |
 
+use super::account::Account;
+use super::loss::Loss;
 use crate::base::error::{Error, Result};
 
 /// The step size η of a trial.
@@ -19,9 +22,14 @@ use crate::base::error::{Error, Result};
 /// assert!(StepSize::named("tuned", Some(0.5), None).is_err()); // tuned for how many trials?
 /// # Ok::<(), lopsided::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepSize {
+    /// No number is needed. Gradient descent, with S the largest (Σ|w|·‖φ(x)‖·‖ψ(z)‖)² ≥ ‖M‖² so far, takes 1/(c·S) where the loss curves by c at most
+    /// (squared: 2, logistic: ¼), which never overshoots the label, and Y/√(S·Σ(∂‖M‖)²) with Y the largest label where the slope
+    /// jumps. All other learners take 1/√t.
+    #[default]
+    Auto,
     /// The same in all trials.
     Fixed(f64),
     /// η/√t in trial t.
@@ -50,7 +58,21 @@ pub struct Tuning {
 }
 
 impl StepSize {
-    /// The rule called `fixed`, `decreasing` or `tuned`.
+    /// The rule called `rule`; where none is named, tuned steps for a known number of trials, decreasing ones from a given
+    /// size, else [`StepSize::Auto`].
+    ///
+    /// # Errors
+    /// Those of [`StepSize::named`].
+    pub fn of(rule: Option<&str>, size: Option<f64>, tuning: Option<Tuning>) -> Result<Self> {
+        match (rule, size, tuning) {
+            (Some(rule), ..) => StepSize::named(rule, Some(size.unwrap_or(1.0)), tuning),
+            (None, _, Some(_)) => StepSize::named("tuned", size, tuning),
+            (None, Some(_), None) => StepSize::named("decreasing", size, None),
+            (None, None, None) => Ok(StepSize::Auto),
+        }
+    }
+
+    /// The rule called `auto`, `fixed`, `decreasing` or `tuned`.
     ///
     /// # Errors
     /// [`Error::Unknown`] for another name, [`Error::Param`] for a number that is missing or outside its range.
@@ -59,11 +81,12 @@ impl StepSize {
             || size.ok_or_else(|| Error::param("step", "missing", format!("a number above 0 for {name} steps")));
         let horizon = || Error::param("horizon", "missing", "the number of trials for tuned steps");
         let step = match name {
+            "auto" => StepSize::Auto,
             "fixed" => StepSize::Fixed(number()?),
             "decreasing" => StepSize::Decreasing(number()?),
             "tuned" => StepSize::Tuned(tuning.ok_or_else(horizon)?),
             _ => {
-                let known = ["fixed", "decreasing", "tuned"].map(String::from).to_vec();
+                let known = ["auto", "fixed", "decreasing", "tuned"].map(String::from).to_vec();
                 return Err(Error::Unknown { kind: "rule for step sizes", name: name.into(), known });
             }
         };
@@ -94,11 +117,22 @@ impl StepSize {
             StepSize::Fixed(size) => *size,
             StepSize::Decreasing(size) => size / (trial as f64).sqrt(),
             StepSize::Tuned(tuning) => tuned(tuning),
+            StepSize::Auto => 1.0 / (trial as f64).sqrt(),
+        }
+    }
+
+    /// The size of a step of gradient descent, its trial being part of the account already.
+    pub(super) fn descent(&self, loss: Loss, account: &Account, tuned: impl Fn(&Tuning) -> f64) -> f64 {
+        let size = account.largest_instance;
+        match (self, loss.curvature()) {
+            (StepSize::Auto, Some(curvature)) => 1.0 / (curvature * size),
+            (StepSize::Auto, None) => account.largest_label / (size * account.energy).sqrt(),
+            _ => self.size(account.trials, tuned),
         }
     }
 
     /// True when all trials have the same size.
     pub(super) fn is_constant(&self) -> bool {
-        !matches!(self, StepSize::Decreasing(_))
+        !matches!(self, StepSize::Decreasing(_) | StepSize::Auto)
     }
 }

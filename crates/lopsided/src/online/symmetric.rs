@@ -42,7 +42,7 @@ impl SymmetricDescent {
     }
 
     /// ‖M‖_F, by the kernel matrix of the instance's own samples.
-    fn norm(&self, instance: &Instance, looks: &[Look], weights: &[f64]) -> Result<f64> {
+    fn size_of(&self, instance: &Instance, looks: &[Look], weights: &[f64]) -> Result<f64> {
         let gram = self.matrix.space.gram(instance.left(), looks)?;
         let pairs = (0..weights.len()).flat_map(|a| (0..weights.len()).map(move |b| (a, b)));
         Ok(pairs.map(|(a, b)| weights[a] * weights[b] * gram[(a, b)].powi(2)).sum::<f64>().max(0.0).sqrt())
@@ -50,7 +50,7 @@ impl SymmetricDescent {
 
     /// η = B/(G·√(s·T)).
     fn step(&self) -> f64 {
-        self.spec.step.size(self.account.trials, |tuning| {
+        self.spec.step.descent(self.spec.loss, &self.account, |tuning| {
             let rank = tuning.instance_rank.unwrap_or(1);
             let gradient = self.spec.loss.largest_slope(self.ball.radius()) * (rank as f64).sqrt();
             self.ball.radius() / (gradient * (tuning.trials as f64).sqrt())
@@ -80,8 +80,9 @@ impl OnlineLearner for SymmetricDescent {
         let (looks, weights, prediction) = self.prediction(instance)?;
         let loss = self.spec.loss.value(prediction, label);
         let slope = self.spec.loss.slope(prediction, label);
-        let gradient = slope * self.norm(instance, &looks, &weights)?;
-        self.account.record(loss, gradient);
+        let size = self.size_of(instance, &looks, &weights)?;
+        let gradient = slope * size;
+        self.account.descend(size, self.spec.loss.size_of(label), (loss, slope));
         if gradient != 0.0 {
             let step = self.step();
             self.account.stepped(step, gradient);
@@ -108,7 +109,15 @@ impl OnlineLearner for SymmetricDescent {
 
     fn regret_bound(&self, at: &Account, _comparator_loss: f64) -> Option<f64> {
         let bound = || gradient_bound(at, self.ball.radius(), self.spec.step.is_constant());
-        (at.budget.removed == 0).then(bound)
+        self.no_bound(at).is_none().then(bound)
+    }
+
+    fn no_bound(&self, at: &Account) -> Option<&'static str> {
+        self.spec.no_descent_bound(at)
+    }
+
+    fn norm(&self) -> Option<f64> {
+        Some(self.matrix.core.diagonal().column_vector().iter().sum())
     }
 }
 

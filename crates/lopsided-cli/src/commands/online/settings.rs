@@ -43,13 +43,11 @@ fn kernel(name: &str, gamma: Option<f64>, degree: Option<f64>, coef0: Option<f64
 
 fn step(args: &OnlineArgs) -> Result<StepSize> {
     let steps = &args.steps;
-    let usual = if steps.horizon.is_some() { "tuned" } else { "decreasing" };
     let tuning = |trials| Tuning {
         trials,
         comparator: steps.expected_loss,
         rank: steps.expected_rank,
         instance_rank: steps.instance_rank,
     };
-    let rule = steps.steps.as_deref().unwrap_or(usual);
-    StepSize::named(rule, Some(steps.step.unwrap_or(1.0)), steps.horizon.map(tuning))
+    StepSize::of(steps.steps.as_deref(), steps.step, steps.horizon.map(tuning))
 }

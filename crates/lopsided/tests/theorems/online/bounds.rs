@@ -1,7 +1,7 @@
 use super::{generator, rows, run, stream, unit};
 use lopsided::kernel::KernelSpec;
 use lopsided::online::{
-    Comparator, Hindsight, Instance, LearnerSpec, Loss, StepSize, Trial, Tuning, best_in_hindsight,
+    Comparator, Hindsight, History, Instance, LearnerSpec, Loss, StepSize, Trial, Tuning, best_in_hindsight,
 };
 use lopsided::{Run, Samples};
 use rand::RngExt;
@@ -79,6 +79,36 @@ fn rank_s_instances_keep_the_bound_of_eg_plus() {
         let bound = learner.regret_bound(learner.account(), gain.loss).unwrap();
         let paper = if name == "eg-plus" { 20f64.ln() + 1.0 + 1.0 } else { (150.0 * 3f64).sqrt() };
         assert!(regret <= bound && regret <= paper + 1e-9, "{name}: {regret}, {bound}, {paper}");
+    }
+}
+
+/// Labels that are exactly bilinear, in any unit, are learned without any setting.
+#[test]
+fn automatic_steps_learn_what_is_bilinear_in_any_unit() {
+    for (name, unit) in [("gd-trace", 1.0), ("gd-spectral", 1e4), ("gd-frobenius", 1e-3)] {
+        let spec = LearnerSpec::new(name);
+        let mut learner = spec.build().unwrap();
+        let trials: Vec<Trial> = stream(1500, (6, Some(5)), 1, 7)
+            .into_iter()
+            .map(|trial| {
+                let side = |samples: lopsided::SamplesRef<'_, f64>| {
+                    let mut out = Vec::new();
+                    samples.for_each(0, |_, v| out.push(v));
+                    out
+                };
+                let (x, z) = (side(trial.instance.left()), side(trial.instance.right()));
+                let label = unit * (x[0] * z[1] - 2.0 * x[3] * z[0] + x[5] * z[4]);
+                Trial { label, ..trial }
+            })
+            .collect();
+        let losses: Vec<f64> =
+            trials.iter().map(|trial| learner.update(&trial.instance, trial.label).unwrap().loss).collect();
+        let total: f64 = trials[1000..].iter().map(|trial| trial.label * trial.label).sum();
+        assert!(losses[1000..].iter().sum::<f64>() < 0.01 * total, "{name}");
+        let points = History::default().regret(&*learner, &spec, &trials, &Run::default()).unwrap();
+        let last = points.last().unwrap();
+        assert!(last.bound.is_none() && last.bound_note.unwrap().contains("`radius`"), "{name}");
+        assert!(last.comparator_loss < 0.05 * total, "{name}: {last:?}");
     }
 }
 

@@ -38,6 +38,17 @@ fn instance(trial: &Trial, features: (Features, Features), normalize: bool) -> M
     m.unwrap()
 }
 
+/// What bounds ‖M‖: Σ|w|·‖φ(x)‖·‖ψ(z)‖.
+fn length(trial: &Trial, features: (Features, Features), normalize: bool) -> f64 {
+    let share = if normalize { 1.0 / trial.instance.rank() as f64 } else { 1.0 };
+    let norm = |v: Vec<f64>| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let term = |(a, w): (usize, &f64)| {
+        let left = norm(vector(trial.instance.left(), a, features.0, normalize));
+        share * w.abs() * left * norm(vector(trial.instance.right(), a, features.1, normalize))
+    };
+    trial.instance.weights().iter().enumerate().map(term).sum()
+}
+
 fn vector(samples: SamplesRef<'_, f64>, at: usize, features: Features, normalize: bool) -> Vec<f64> {
     let mut raw = vec![0.0; samples.width()];
     samples.for_each(at, |j, v| raw[j] = v);
@@ -53,14 +64,28 @@ fn vector(samples: SamplesRef<'_, f64>, at: usize, features: Features, normalize
 pub(super) fn predictions(spec: &LearnerSpec, trials: &[Trial], features: (Features, Features)) -> Vec<f64> {
     let mut state: Option<Mat<f64>> = None;
     let mut out = Vec::new();
+    // What automatic steps depend on: the largest ‖M‖², the largest label and the sum of the squared gradients.
+    let (mut size, mut label, mut energy) = (0f64, 0f64, 0f64);
     for (t, trial) in (1u32..).zip(trials) {
         let m = instance(trial, features, spec.normalize);
         let s = state.get_or_insert_with(|| Mat::zeros(m.nrows(), m.ncols()));
         let prediction = dot(&parameter(spec, s), &m);
         out.push(prediction);
+        let length = if spec.name == "gd-symmetric" { m.norm_l2() } else { length(trial, features, spec.normalize) };
+        size = size.max(length * length);
+        label = label.max(if spec.loss == Loss::Gain { 1.0 } else { trial.label.abs() });
+        energy += (spec.loss.slope(prediction, trial.label) * length).powi(2);
         let step = match spec.step {
             StepSize::Fixed(size) => size,
             StepSize::Decreasing(size) => size / f64::from(t).sqrt(),
+            StepSize::Auto if !spec.name.starts_with("gd-") => 1.0 / f64::from(t).sqrt(),
+            StepSize::Auto => match spec.loss {
+                Loss::Squared => 0.5 / size,
+                Loss::Logistic => 4.0 / size,
+                // A slope of 0 moves nothing.
+                _ if energy == 0.0 => 0.0,
+                _ => label / (size * energy).sqrt(),
+            },
             StepSize::Tuned(_) => panic!("twins take given steps"),
         };
         let slope = match spec.name.as_str() {
@@ -118,7 +143,8 @@ fn capped(raw: &[f64], k: f64) -> Vec<f64> {
 }
 
 fn projected(spec: &LearnerSpec, w: &Mat<f64>) -> Mat<f64> {
-    let radius = spec.params.get("radius").unwrap_or(1.0);
+    let free = spec.step == StepSize::Auto && spec.loss != Loss::Gain;
+    let radius = spec.params.get("radius").unwrap_or(if free { f64::INFINITY } else { 1.0 });
     match spec.name.as_str() {
         "gd-trace" => by_singular_values(w, |s| thresholded(s, radius)),
         "gd-spectral" => by_singular_values(w, |s| s.iter().map(|v| v.min(radius)).collect()),

@@ -23,6 +23,8 @@ fn specs() -> Vec<LearnerSpec> {
                 "p-norm" => all.push(spec.with("power", 3.0)),
                 _ => {
                     all.push(spec.clone().with("radius", 0.7));
+                    all.push(spec.clone().with_step(StepSize::Auto));
+                    all.push(spec.clone().with("radius", 0.7).with_step(StepSize::Auto));
                     all.push(spec.with("radius", 2.0).with_step(StepSize::Decreasing(2.0)));
                 }
             }
