@@ -65,7 +65,7 @@ def test_biclustering(check, rng):
     unit = a / np.linalg.norm(a, axis=1, keepdims=True)
     rows, cols = kernels.compatible(unit, "pca")
     low, high = kernels.gamma_by_median(rows, cols)
-    model = quietly(KernelBiclustering(k, rank=rank, solver="exact").fit, a)
+    model = quietly(KernelBiclustering(k, rank=rank, solver="exact", col_features="same").fit, a)
     gamma = model.report_["kernel"]["params"]["gamma"]
     check("gamma is the median rule", max(low / gamma - 1, gamma / high - 1), 1e-6)
     g = kernels.kernel("rbf", rows, cols, gamma=gamma)

@@ -10,7 +10,8 @@ from ._docs import documented
 from ._inputs import Given
 from ._kernels import kernel_matrix, sequence
 
-CLUSTERS = ("row_clusters", "col_clusters", "unit_rows", "unit_features", "restarts", "compat", "compat_width")
+CLUSTERS = ("row_clusters", "col_clusters", "unit_rows", "unit_features", "restarts", "col_features", "compat",
+            "compat_width")
 
 
 @documented
@@ -53,7 +54,7 @@ class KernelBiclustering(Estimator):
     def __init__(
         self, row_clusters=2, col_clusters=None, *, rank=None, kernel="rbf", gamma=None, gamma_factor=None, degree=None,
         coef0=None, epsilon=None, compat=None, compat_width=None, center=None, unit_rows=True, unit_features=False,
-        restarts=10, scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None,
+        restarts=10, col_features="auto", scaling="none", solver="auto", tol=None, sampler=None, rows_sample=None, cols_sample=None,
         random_state=None, verbose=0,
     ):
         self._take(locals())

@@ -47,7 +47,7 @@ class KernelSVD(Embedding):
 
     Parameters
     ----------
-    compat : {"none", "pinv", "pca", "random"}, default=None
+    compat : {"none", "pinv", "pca", "random", "gram"}, default=None
         Compares the rows of X with its columns, made comparable that way ("none": as they are, for a square X).
         None compares the rows of X with those of Z, or with each other.
 

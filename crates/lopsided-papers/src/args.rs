@@ -52,7 +52,7 @@ pub struct ReproduceArgs {
     /// ksvd-7: landmarks on each side. Default: 1000.
     #[arg(long, value_name = "M")]
     pub landmarks: Option<usize>,
-    /// ksvd-7: coordinates of the random compatibility. Default: 1000.
+    /// ksvd-7: rows and columns in so many random coordinates. Default: as they are.
     #[arg(long, value_name = "Q")]
     pub compat_width: Option<usize>,
     /// ksvd-7: make a sparse table of this size and run on it instead of on the sets of DIR.

@@ -16,7 +16,7 @@ use lopsided::data::synth::TopicTable;
 use lopsided::estimators::{StreamedKernelSvd, StreamedKpca};
 use lopsided::evaluation::Spread;
 use lopsided::kernel::Gamma;
-use lopsided::{Error, Mat, Run, Target};
+use lopsided::{Compat, Error, Mat, Run, Target};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -121,7 +121,7 @@ fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<SetReport> {
         file_bytes: path.metadata().map_or(0, |m| m.len()),
         rank: settings.rank.min(rows.nrows()).min(rows.ncols()),
         landmarks: settings.landmarks,
-        compat_width: settings.compat_width,
+        compat_width: settings.compat_width.unwrap_or(rows.ncols()),
         measure: Measure::of(&target),
         methods: vec![kpca, ksvd],
         error_estimate,
@@ -175,12 +175,14 @@ impl Task<'_> {
         tell(desk, "  KSVD");
         let (start, before) = (Instant::now(), self.rows.passes());
         let Settings { landmarks, compat_width, .. } = *self.settings;
+        let compat = if compat_width.is_some() { Compat::Random } else { Compat::Gram };
         let machine = StreamedKernelSvd {
             gamma: Gamma::Ksvd,
             rank: self.rank(),
             rows_sample: Some(landmarks.min(self.rows.nrows())),
             cols_sample: Some(landmarks.min(self.rows.ncols())),
-            width: Some(compat_width),
+            compat,
+            width: compat_width,
             ..StreamedKernelSvd::new("rbf")
         };
         let sketch = machine.sketch(self.rows, self.run)?;

@@ -79,7 +79,7 @@ struct Settings {
     reconstruction: bool,
     /// Of ksvd-7.
     landmarks: usize,
-    compat_width: usize,
+    compat_width: Option<usize>,
     col_clusters: Option<usize>,
     /// Accuracies to reach, descending.
     etas: Vec<f64>,
@@ -120,7 +120,7 @@ impl Settings {
             methods: methods::chosen(&args.methods)?,
             reconstruction: !args.no_reconstruction,
             landmarks: args.landmarks.unwrap_or(streamed),
-            compat_width: args.compat_width.unwrap_or(streamed),
+            compat_width: args.compat_width,
             col_clusters: args.col_clusters,
             etas,
             limit: args.limit,

@@ -29,6 +29,8 @@ struct Summary {
     compat_width: usize,
     centered: bool,
     unit_rows: bool,
+    /// `same` or `own`: by which features the columns were clustered.
+    col_features: String,
     operator: String,
     solver: String,
     row_clusters: Vec<u32>,
@@ -133,6 +135,7 @@ impl Summary {
             compat_width: svd.data.x.width(),
             centered: svd.is_centered(),
             unit_rows: estimator.unit_rows,
+            col_features: model.params.get("col-features").and_then(|v| v.as_str()).unwrap_or("same").into(),
             operator: svd.operator.clone(),
             solver: report.solver.clone(),
             row_clusters: model.row_clusters.clone(),
@@ -163,7 +166,7 @@ impl Summary {
             ("kernel", format!("{}{gamma}{centered}", self.kernel)),
             ("compatibility", format!("{}, {} coordinates", self.compat, self.compat_width)),
             ("row clusters", sizes(&self.row_clusters)),
-            ("column clusters", sizes(&self.col_clusters)),
+            ("column clusters", format!("{}; features: {}", sizes(&self.col_clusters), self.col_features)),
         ];
         if let (Some(nmi), Some(ari)) = (self.nmi, self.ari) {
             lines.push(("agreement", format!("NMI {nmi:.3}, ARI {ari:.3}")));

@@ -46,6 +46,18 @@ fn a_streamed_file_is_embedded_the_same_plain_and_packed_and_by_any_number_of_th
 }
 
 #[test]
+fn coordinates_are_exact_by_default_and_bits_the_same_by_any_number_of_threads() {
+    let scratch = Scratch::new();
+    scratch.write("a.svm", sparse_table(300));
+    let options = "--stream --rows-sample 50 --cols-sample 30 --rank 4 --tol 0.9 --kernel rbf";
+    let words = |name: &str, rest: &str| format!("embed a.svm {options} --rows-out {name} --json {rest}");
+    let json: serde_json::Value = serde_json::from_str(&scratch.rough(&words("u.npy", "--threads 1"))).unwrap();
+    assert_eq!(json["compat_width"], 60);
+    scratch.rough(&words("u2.npy", "--threads 3 --memory 2MB --compat gram"));
+    assert_eq!(scratch.bytes("u.npy"), scratch.bytes("u2.npy"));
+}
+
+#[test]
 fn the_default_kernel_says_that_its_row_sums_are_estimates() {
     let scratch = Scratch::new();
     scratch.write("a.svm", sparse_table(120));
@@ -73,9 +85,10 @@ fn options_that_mean_nothing_out_of_core_are_refused() {
     for (words, message) in [
         ("a.svm --stream --model m", "`model` is given but must be left out with --stream"),
         ("a.svm --stream --center", "`center` is given but must be left out with --stream"),
-        ("a.svm --stream --compat pca", "`compat` is pca but must be random with --stream"),
+        ("a.svm --stream --compat pca", "`compat` is pca but must be gram or random with --stream"),
+        ("a.svm --stream --compat-width 9", "`compat-width` is 9 but must be left out with gram"),
         ("a.svm --stream --solver lanczos", "`solver` is lanczos but must be nystrom with --stream"),
-        ("a.svm --stream --solver nystrom --sampler norms", "`sampler` is norms but must be uniform with --stream"),
+        ("a.svm --stream --solver nystrom --sampler norms", "`sampler` is norms but must be left out with --stream"),
         ("a.csv --stream", "must be an svmlight file"),
         ("a.svm --stream --solver nystrom --rows-sample 101", "`rows-sample` is 101 but must be between 1 and n = 100"),
         ("a.svm --stream --memory 1kB", "the embedding out of core needs"),

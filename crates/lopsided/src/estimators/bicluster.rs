@@ -1,9 +1,10 @@
 //! Biclustering: clusters of rows and of columns of one matrix, which belong together because one decomposition
 //! made both.
 
-use super::{KernelSvd, KernelSvdModel};
+use super::{KernelSvd, KernelSvdModel, Scaling};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::data::archive::Archive;
@@ -11,6 +12,7 @@ use crate::data::dataset::{Dataset, to_unit_rows, unit_rows};
 use crate::data::samples::{Samples, Side};
 use crate::estimators::compat::{Compat, Compatibility};
 use crate::kernel::{Gamma, KernelSpec};
+use crate::metrics;
 use crate::solvers::kmeans::KMeans;
 use faer::Mat;
 use std::collections::BTreeMap;
@@ -22,7 +24,8 @@ use std::collections::BTreeMap;
 ///
 /// 1. Rows of A are scaled to unit length, unless that is switched off, and made comparable with its columns.
 /// 2. The kernel SVD of rows against columns: features U·Σ^p of the rows, V·Σ^p of the columns.
-/// 3. k-means on each side by itself, the best of several starts.
+/// 3. k-means on each side by itself, the best of several starts. What serves rows does not serve columns: their clusters may come from
+///    features of their own ([`ColumnFeatures`]), without a change for the rows.
 ///
 /// # Errors
 /// Those of [`KernelSvd::fit`] and [`Dataset::from_matrix_with`], and [`Error::Param`] for impossible numbers of clusters.
@@ -55,11 +58,45 @@ pub struct Biclustering {
     pub unit_features: bool,
     /// Starts of k-means.
     pub restarts: usize,
+    /// By which features the columns are clustered.
+    pub col_features: ColumnFeatures,
 }
+
+/// By which features the columns of a matrix are clustered.
+///
+/// | choice | features |
+/// | --- | --- |
+/// | `same` | V·Σ^p of the decomposition that the rows have |
+/// | `own` | V·√Σ of a second one with twice as many components, columns of unit length before the kernel, features of unit length |
+/// | `auto` | of both, those whose clusters have the higher coherence |
+///
+/// A column's length is mostly how often it occurs, which says little about what it belongs to, and leading components alone leave most
+/// columns near the origin. The coherence ([`crate::metrics::coherence`]) needs no labels, but entries that count: for a matrix with
+/// negative entries and for a precomputed kernel `auto` is `same`.
+///
+/// ```
+/// use lopsided::estimators::ColumnFeatures;
+///
+/// assert_eq!("own".parse::<ColumnFeatures>()?, ColumnFeatures::Own);
+/// assert_eq!(ColumnFeatures::default().to_string(), "auto");
+/// # Ok::<(), lopsided::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColumnFeatures {
+    /// Those of the decomposition that the rows have.
+    Same,
+    /// Those of a decomposition for the columns.
+    Own,
+    /// The more coherent of both.
+    #[default]
+    Auto,
+}
+
+words!(ColumnFeatures, "features of the columns": Auto = "auto", Same = "same", Own = "own");
 
 setters!(Biclustering: with_row_clusters(row_clusters: usize), with_col_clusters(col_clusters: usize),
     with_svd(svd: KernelSvd), with_unit_rows(unit_rows: bool), with_unit_features(unit_features: bool),
-    with_restarts(restarts: usize), with_compat(compat: Compatibility));
+    with_restarts(restarts: usize), with_compat(compat: Compatibility), with_col_features(col_features: ColumnFeatures));
 
 impl Default for Biclustering {
     /// Two clusters on each side, the RBF kernel.
@@ -115,7 +152,8 @@ impl<T: Scalar> BiclusteringModel<T> {
 }
 
 impl Biclustering {
-    /// Rank max(20, K, L), gamma by the median distance, centred, aligned `pca`, rows of unit length, 10 starts.
+    /// Rank max(20, K, L), gamma by the median distance, centred, aligned `pca`, rows of unit length, 10 starts, features of the
+    /// columns by coherence.
     pub fn new(kernel: &str, row_clusters: usize, col_clusters: usize) -> Self {
         let precomputed = KernelSpec::new(kernel).is_precomputed();
         let svd = KernelSvd::new(kernel).with_gamma(Gamma::Median).with_center(!precomputed);
@@ -127,6 +165,7 @@ impl Biclustering {
             unit_rows: true,
             unit_features: false,
             restarts: 10,
+            col_features: ColumnFeatures::Auto,
         }
     }
 
@@ -141,18 +180,75 @@ impl Biclustering {
     /// # Errors
     /// See [`Biclustering`].
     pub fn fit<T: Scalar>(&self, a: Samples<T>, run: &Run) -> Result<BiclusteringModel<T>> {
-        let data = self.dataset(a, run)?;
-        let svd = self.svd.fit(data, run)?;
-        let cluster = |side, clusters| {
-            let means = KMeans { restarts: self.restarts, ..KMeans::new(clusters) };
-            means.fit(self.features(&svd, side).as_ref(), run).map(|found| found.labels)
+        let choice = self.possible(&a);
+        let data = self.dataset(a.clone(), run)?;
+        let mut svd = self.svd.fit(data, run)?;
+        let row_clusters = self.cluster(&self.features(&svd, Side::Row), self.row_clusters, run)?;
+        let same = |svd: &_| self.cluster(&self.features(svd, Side::Col), self.col_clusters, run);
+        let (col_clusters, chosen) = match choice {
+            ColumnFeatures::Same => (same(&svd)?, choice),
+            ColumnFeatures::Own => (self.own_clusters(&mut svd, run)?, choice),
+            ColumnFeatures::Auto => {
+                let (same, own) = (same(&svd)?, self.own_clusters(&mut svd, run)?);
+                let better = metrics::coherence(&a, &own) > metrics::coherence(&a, &same);
+                if better { (own, ColumnFeatures::Own) } else { (same, ColumnFeatures::Same) }
+            }
         };
-        let row_clusters = cluster(Side::Row, self.row_clusters)?;
-        let col_clusters = cluster(Side::Col, self.col_clusters)?;
-        Ok(BiclusteringModel { row_clusters, col_clusters, svd, params: self.params() })
+        Ok(BiclusteringModel { row_clusters, col_clusters, svd, params: self.params(chosen) })
     }
 
-    fn params(&self) -> BTreeMap<String, serde_json::Value> {
+    /// The choice, without what the matrix and the kernel rule out.
+    fn possible<T: Scalar>(&self, a: &Samples<T>) -> ColumnFeatures {
+        let counts = || {
+            (0..a.count()).all(|i| {
+                let mut counts = true;
+                a.as_ref().for_each(i, |_, v| counts &= v >= T::zero());
+                counts
+            })
+        };
+        match self.col_features {
+            ColumnFeatures::Auto if self.svd.gram.kernel.is_precomputed() || !counts() => ColumnFeatures::Same,
+            choice => choice,
+        }
+    }
+
+    fn cluster(&self, features: &Mat<f64>, clusters: usize, run: &Run) -> Result<Vec<u32>> {
+        let means = KMeans { restarts: self.restarts, ..KMeans::new(clusters) };
+        means.fit(features.as_ref(), run).map(|found| found.labels)
+    }
+
+    /// Clusters of the columns by features of their own; says so in the notes where these are not to the tolerance.
+    fn own_clusters<T: Scalar>(&self, svd: &mut KernelSvdModel<T>, run: &Run) -> Result<Vec<u32>> {
+        let own = self.own_columns(&svd.data, run)?;
+        if !own.report().converged() {
+            let residual = own.report().residual();
+            svd.svd.report.notes.push(format!("the columns' own features have a residual of {residual:.1e}"));
+        }
+        self.cluster(&to_unit_rows(in_double(&own.embedding(Side::Col))), self.col_clusters, run)
+    }
+
+    /// The decomposition that the columns' own features come from: [`ColumnFeatures::Own`].
+    ///
+    /// # Errors
+    /// Those of [`KernelSvd::fit`].
+    ///
+    /// ```
+    /// use lopsided::{Biclustering, Mat, Run, Samples};
+    ///
+    /// let a = Mat::from_fn(9, 7, |i, j| ((i + 2 * j) % 4) as f64 + 1.0);
+    /// let machine = Biclustering::new("rbf", 2, 2).with_rank(2);
+    /// let data = machine.dataset(Samples::Dense(a), &Run::default())?;
+    /// assert_eq!(machine.own_columns(&data, &Run::default())?.singular_values().len(), 4);
+    /// # Ok::<(), lopsided::Error>(())
+    /// ```
+    pub fn own_columns<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<KernelSvdModel<T>> {
+        let columns = unit_rows(data.cols().clone());
+        let rank = (2 * self.svd.rank).min(data.x.count()).min(columns.count());
+        let machine = self.svd.clone().with_rank(rank).with_scaling(Scaling::Sqrt);
+        machine.fit(Dataset::two_sided(data.x.clone(), columns), run)
+    }
+
+    fn params(&self, chosen: ColumnFeatures) -> BTreeMap<String, serde_json::Value> {
         let mut params = BTreeMap::from([
             ("row-clusters".into(), self.row_clusters.into()),
             ("col-clusters".into(), self.col_clusters.into()),
@@ -160,6 +256,7 @@ impl Biclustering {
             ("unit-features".into(), self.unit_features.into()),
             ("restarts".into(), self.restarts.into()),
             ("compat".to_string(), self.compat.kind.to_string().into()),
+            ("col-features".to_string(), chosen.to_string().into()),
         ]);
         params.extend(self.compat.width.map(|width| ("compat-width".to_string(), width.into())));
         params
@@ -203,15 +300,22 @@ impl Biclustering {
             let allowed = "none for a precomputed kernel, which compares nothing";
             return Err(Error::param("compat", self.compat.kind, allowed));
         }
+        if self.svd.gram.kernel.is_precomputed() && self.col_features == ColumnFeatures::Own {
+            let allowed = "same or auto for a precomputed kernel, which compares nothing";
+            return Err(Error::param("col-features", self.col_features, allowed));
+        }
         Ok(())
     }
 
     /// Embeddings of one side in double precision, of unit length where that is asked for.
     fn features<T: Scalar>(&self, svd: &KernelSvdModel<T>, side: Side) -> Mat<f64> {
-        let embedding = svd.embedding(side);
-        let features = Mat::from_fn(embedding.nrows(), embedding.ncols(), |i, j| embedding[(i, j)].as_f64());
+        let features = in_double(&svd.embedding(side));
         if self.unit_features { to_unit_rows(features) } else { features }
     }
+}
+
+fn in_double<T: Scalar>(features: &Mat<T>) -> Mat<f64> {
+    Mat::from_fn(features.nrows(), features.ncols(), |i, j| features[(i, j)].as_f64())
 }
 
 #[cfg(test)]
@@ -242,6 +346,59 @@ mod tests {
                 assert!(adjusted_rand_index(&model.col_clusters, &cols) > 1.0 - 1e-12, "{n} {compat} columns");
             }
         }
+    }
+
+    /// Entries that count, of no particular structure.
+    fn counts(n: usize, m: usize) -> Samples<f64> {
+        let noise = synth::gaussian::<f64>(n, m, 6);
+        Samples::Dense(Mat::from_fn(n, m, |i, j| (3.0 * noise[(i, j)].abs() - 2.0).max(0.0)))
+    }
+
+    #[test]
+    fn columns_have_the_more_coherent_of_two_clusterings_and_rows_notice_nothing() {
+        let a = counts(60, 36);
+        let with = |col_features| {
+            let machine = Biclustering { col_features, ..Biclustering::new("rbf", 3, 3).with_rank(4) };
+            let model = machine.fit(a.clone(), &Run::default()).unwrap();
+            let coherence = metrics::coherence(&a, &model.col_clusters);
+            (model, coherence)
+        };
+        let [auto, same, own] = [ColumnFeatures::Auto, ColumnFeatures::Same, ColumnFeatures::Own].map(with);
+        assert!(auto.1 >= same.1.max(own.1), "{} {} {}", auto.1, same.1, own.1);
+        assert!(auto.0.row_clusters == same.0.row_clusters && auto.0.svd.svd.u == same.0.svd.svd.u);
+        assert_eq!(auto.0.params["col-features"], if own.1 > same.1 { "own" } else { "same" });
+    }
+
+    #[test]
+    fn own_features_are_those_of_columns_of_unit_length() {
+        let mut machine = Biclustering::new("rbf", 3, 3).with_rank(3);
+        machine.svd = machine.svd.with_tol(1e-12);
+        let data = machine.dataset(counts(40, 25), &Run::default()).unwrap();
+        let own = machine.own_columns(&data, &Run::default()).unwrap();
+        let (x, z) = (data.x.clone().into_dense(), to_unit_rows(data.cols().clone().into_dense()));
+        let gamma = own.kernel.params.get("gamma").unwrap();
+        let g = Mat::from_fn(40, 25, |i, j| (-gamma * (x.row(i) - z.row(j)).squared_norm_l2()).exp());
+        let rows: Vec<f64> = (0..40).map(|i| (0..25).map(|j| g[(i, j)]).sum::<f64>() / 25.0).collect();
+        let cols: Vec<f64> = (0..25).map(|j| (0..40).map(|i| g[(i, j)]).sum::<f64>() / 40.0).collect();
+        let all = rows.iter().sum::<f64>() / 40.0;
+        let svd = Mat::from_fn(40, 25, |i, j| g[(i, j)] - rows[i] - cols[j] + all).thin_svd().unwrap();
+        let expected = Mat::from_fn(25, 6, |j, k| svd.V()[(j, k)] * svd.S().column_vector()[k].sqrt());
+        let found = own.embedding(Side::Col);
+        assert_eq!(found.ncols(), 6);
+        // Products of features do not depend on signs.
+        assert!((&found * found.transpose() - &expected * expected.transpose()).norm_max() < 1e-6);
+    }
+
+    #[test]
+    fn what_does_not_count_has_no_coherence() {
+        let (a, _, _) = blocks(30, 20);
+        assert_eq!(Biclustering::default().possible(&a), ColumnFeatures::Same);
+        let a = counts(30, 20);
+        assert_eq!(Biclustering::default().possible(&a), ColumnFeatures::Auto);
+        assert_eq!(Biclustering::new("precomputed", 2, 2).possible(&a), ColumnFeatures::Same);
+        let machine = Biclustering::new("precomputed", 2, 2).with_col_features(ColumnFeatures::Own);
+        let error = machine.fit(a, &Run::default()).unwrap_err().to_string();
+        assert!(error.starts_with("`col-features` is own but must be same or auto"), "{error}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | `pca` | one decomposition of A, or its q leading triplets | by default |
 //! | `pinv` | the same | the linear kernel should be A itself; divides by small singular values |
 //! | `random` | the norm of A and one product with q columns | A is large |
+//! | `gram` | the norm of A, and AᵀA | what `random` estimates; for sparse A out of core |
 //! | `learned` | a decomposition an epoch | a target of the rows is known |
 //! | `none` | nothing | A is square and its sides have the same coordinates, as in a graph |
 
@@ -36,6 +37,8 @@ const SQUARED: usize = 200;
 const LOST: (f64, f64) = (1e-13, 1e-9);
 /// Principal directions kept for larger matrices.
 const TRUNCATED: usize = 300;
+/// Of the coordinates of `gram`, which are all.
+pub(super) const GRAM_WIDTH: &str = "left out with gram, which keeps all coordinates";
 /// Columns of the random matrix.
 const RANDOM: usize = 1000;
 /// Residual of the truncated decompositions: any basis near the principal one serves, since the maps are exact for it.
@@ -49,6 +52,7 @@ const TOLERANCE: f64 = 1e-6;
 /// | `pinv` (a0) | x̃ = rows of U·Uᵀ, z | x, z̃ = rows of V·Vᵀ | A |
 /// | `pca` (a1) | x̃ = rows of U·S·Uᵀ, z | x, z̃ = rows of V·S·Vᵀ | U·S²·Vᵀ |
 /// | `random` (a2) | x̃ = A(AᵀΩ)/‖A‖, z̃ = Ωᵀz | x̃ = Ωᵀx, z̃ = Aᵀ(AΩ)/‖A‖ | about A·Aᵀ·A/‖A‖ |
+/// | `gram` | x̃ = rows of A·Aᵀ/‖A‖, z | x, z̃ = rows of Aᵀ·A/‖A‖ | A·Aᵀ·A/‖A‖ |
 /// | `learned` (a3) | x̃ = x·C, z | x, z̃ = z·C | what predicts a target: [`crate::LearnedCompat`] |
 ///
 /// # Departures
@@ -76,11 +80,14 @@ pub enum Compat {
     Pca,
     /// Random projection, a2.
     Random,
+    /// Scalar products with the rows or columns of A: what the random projection estimates.
+    Gram,
     /// Learned from a target of the rows, a3; [`crate::LearnedCompat`] does it.
     Learned,
 }
 
-words!(Compat, "compatibility": None = "none", Pinv = "pinv", Pca = "pca", Random = "random", Learned = "learned");
+words!(Compat, "compatibility": None = "none", Pinv = "pinv", Pca = "pca", Random = "random", Gram = "gram",
+    Learned = "learned");
 
 /// A [`Compat`] with its number of coordinates q.
 ///
@@ -115,6 +122,7 @@ impl Compatibility {
         match (self.kind, width) {
             (Compat::None, _) => Ok(Maps::default()),
             (Compat::Random, width) => random_maps(a, width.unwrap_or(RANDOM), run),
+            (Compat::Gram, _) => gram_maps(a, run),
             (kind, Some(width)) => truncated_maps(kind, a, width, run),
             (kind, None) => full_maps(kind, a),
         }
@@ -131,12 +139,13 @@ impl Compatibility {
             return self.width.map_or(Ok(None), refused);
         }
         if self.kind == Compat::Learned {
-            let allowed = "pinv, pca, random or none here, where there is no target to learn from";
+            let allowed = "pinv, pca, random, gram or none here, where there is no target to learn from";
             return Err(Error::param("compat", self.kind, allowed));
         }
         let (side, what) = (n.min(m), "compat-width");
         match (self.kind, self.width) {
             (_, Some(0)) => return Err(Error::param(what, 0, "at least 1")),
+            (Compat::Gram, Some(q)) => return Err(Error::param(what, q, GRAM_WIDTH)),
             (Compat::Pca | Compat::Pinv, Some(q)) if q > side => {
                 return Err(Error::param(what, q, format!("between 1 and min(n, m) = {side}")));
             }
@@ -145,6 +154,7 @@ impl Compatibility {
         let full = side <= FULL_SIDE && n.saturating_mul(m) <= FULL_CELLS;
         Ok(self.width.or(match self.kind {
             Compat::Random => Some(RANDOM.min(side)),
+            Compat::Gram => None,
             _ if full => None,
             _ => Some(TRUNCATED.min(side)),
         }))
@@ -270,8 +280,7 @@ fn truncated_maps<T: Scalar>(kind: Compat, a: &Samples<T>, width: usize, run: &R
 
 /// Ω for the longer samples' counterpart and A·Ω/‖A‖ or Aᵀ·Ω/‖A‖ for the other side.
 fn random_maps<T: Scalar>(a: &Samples<T>, width: usize, run: &Run) -> Result<Maps<T>> {
-    let norm = leading(a, 1, 1e-4, run)?.sigma.first().map_or(1.0, |s| s.as_f64());
-    run.watch.check()?;
+    let norm = norm(a, run)?;
     let mut omega = random::gaussian::<T>(
         a.count().min(a.width()),
         width,
@@ -284,6 +293,22 @@ fn random_maps<T: Scalar>(a: &Samples<T>, width: usize, run: &Run) -> Result<Map
     image.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v /= T::of(norm)));
     let (omega, image) = (Some(omega), Some(image));
     Ok(if is_wide(a) { Maps { rows: image, cols: omega } } else { Maps { rows: omega, cols: image } })
+}
+
+/// Aᵀ/‖A‖ for the rows of a wide A, A/‖A‖ for the columns of a tall one.
+fn gram_maps<T: Scalar>(a: &Samples<T>, run: &Run) -> Result<Maps<T>> {
+    let norm = norm(a, run)?;
+    let mut map = if is_wide(a) { a.transpose().into_dense() } else { a.clone().into_dense() };
+    map.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v /= T::of(norm)));
+    let (rows, cols) = if is_wide(a) { (Some(map), None) } else { (None, Some(map)) };
+    Ok(Maps { rows, cols })
+}
+
+/// ‖A‖; 1 for a matrix of zeros. It scales one side against the other, so a few digits are enough.
+fn norm<T: Scalar>(a: &Samples<T>, run: &Run) -> Result<f64> {
+    let norm = leading(a, 1, 1e-4, run)?.sigma.first().map_or(1.0, |s| s.as_f64());
+    run.watch.check()?;
+    Ok(norm)
 }
 
 /// At least as many columns as rows.
@@ -327,12 +352,16 @@ mod tests {
     fn widths_out_of_range_are_refused() {
         assert_eq!(message(Compat::Pca, Some(4)), "`compat-width` is 4 but must be between 1 and min(n, m) = 3");
         assert_eq!(message(Compat::Random, Some(0)), "`compat-width` is 0 but must be at least 1");
+        assert_eq!(
+            message(Compat::Gram, Some(2)),
+            "`compat-width` is 2 but must be left out with gram, which keeps all coordinates"
+        );
         assert!(message(Compat::None, None).contains("4 x 3"));
     }
 
     #[test]
     fn a_zero_matrix_has_zero_images() {
-        for kind in [Compat::Pinv, Compat::Pca, Compat::Random] {
+        for kind in [Compat::Pinv, Compat::Pca, Compat::Random, Compat::Gram] {
             let a = Samples::Dense(Mat::<f64>::zeros(4, 3));
             let data = Dataset::from_matrix_with(a, &Compatibility::new(kind), &Run::default()).unwrap();
             let Some(Samples::Dense(z)) = data.z else { panic!("{kind}") };

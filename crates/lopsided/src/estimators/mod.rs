@@ -31,7 +31,7 @@ mod svd_predictor;
 
 pub use ask_ls::{AskLs, AskLsModel, Merge, Penalty, Symmetrize};
 pub use baselines::{Hope, Kpca, LinearSvd, Pca, SolverSpec};
-pub use bicluster::{Biclustering, BiclusteringModel};
+pub use bicluster::{Biclustering, BiclusteringModel, ColumnFeatures};
 pub use catalogue::{Learn, Member, catalogue, member};
 pub use features::Features;
 pub use fitted::{Abilities, Fitted};

@@ -79,8 +79,8 @@ pub const COMPAT_SETTINGS: [Setting; 2] = [
     Setting::new(
         "compat",
         "brings rows and columns of a matrix to the same coordinates",
-        "pinv, pca, random, learned or none",
-        "pca for tables that are learned or clustered, else none",
+        "pinv, pca, random, gram, learned or none",
+        "pca for tables that are learned or clustered, gram out of core, else none",
     ),
     Setting::new("compat-width", "number of those coordinates", "at least 1", "by the size of the matrix"),
 ];
@@ -446,7 +446,7 @@ fn take_preparation<T: Scalar>(
 fn check_compat(compat: &Compatibility, table: bool) -> Result<()> {
     let refused = |allowed| Err(Error::param("compat", compat.kind, allowed));
     match compat.kind {
-        Compat::Learned => refused("pinv, pca, random or none for fit: only `embed --compat learned` learns one"),
+        Compat::Learned => refused("pinv, pca, random, gram or none for fit: only `embed --compat learned` learns one"),
         Compat::None => Ok(()),
         _ if table => Ok(()),
         _ => refused("none unless the input is a table whose rows are compared with its columns"),
@@ -514,16 +514,17 @@ pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)
     let col_clusters = given.count("col-clusters", row_clusters as u32)? as usize;
     let (unit_rows, unit_features) = (given.flag("unit-rows", true)?, given.flag("unit-features", false)?);
     let restarts = given.count("restarts", 10)? as usize;
+    let col_features = given.word("col-features")?.unwrap_or_default();
     given.take_all(&BICLUSTER_SETTINGS);
     let rank = Usual::CLUSTERS.rank.max(row_clusters).max(col_clusters);
     let usual = Usual { rank, center: !precomputed, ..Usual::CLUSTERS };
     let svd = take_svd::<T>(&mut given, &usual, false, rows.min(cols).max(1))?;
     given.refuse_unknown(&[])?;
-    Ok(Biclustering { row_clusters, col_clusters, svd, compat, unit_rows, unit_features, restarts })
+    Ok(Biclustering { row_clusters, col_clusters, svd, compat, unit_rows, unit_features, restarts, col_features })
 }
 
 /// Settings of a biclustering besides those of its kernel SVD.
-pub const BICLUSTER_SETTINGS: [Setting; 5] = [
+pub const BICLUSTER_SETTINGS: [Setting; 6] = [
     Setting::new(
         "row-clusters",
         "number of row clusters",
@@ -533,6 +534,12 @@ pub const BICLUSTER_SETTINGS: [Setting; 5] = [
     Setting::new("col-clusters", "number of column clusters", "between 1 and the number of columns", "as of the rows"),
     Setting::new("unit-rows", "scales the rows of the matrix to unit length", "true or false", "true"),
     Setting::new("unit-features", "scales features to unit length before clustering", "true or false", "false"),
+    Setting::new(
+        "col-features",
+        "features of the columns: those of the rows' decomposition, their own, or the more coherent ones",
+        "auto, same or own",
+        "auto",
+    ),
     Setting::new("restarts", "starts of k-means; the best one counts", "a whole number of at least 1", "10"),
 ];
 

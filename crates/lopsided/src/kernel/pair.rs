@@ -245,7 +245,20 @@ impl<T: Scalar> Coordinates<T> {
             let k = self.entries[start].0;
             self.entries[start..].iter().take_while(|e| e.0 == k).for_each(|&(_, i, v)| f(i, v, value));
         };
-        if cols.len() <= self.starts.len() {
+        let (few, many) = (cols.len().min(self.starts.len()), cols.len().max(self.starts.len()));
+        if few * (usize::BITS - many.leading_zeros()) as usize > few + many {
+            // Neither side is so short that searches would be fewer steps than a walk along both.
+            let mut at = 0;
+            for &start in &self.starts {
+                let k = self.entries[start].0;
+                at += cols[at..].iter().take_while(|c| **c < k).count();
+                match cols.get(at) {
+                    Some(&c) if c == k => visit(start, vals[at]),
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+        } else if cols.len() <= self.starts.len() {
             for (&k, &value) in cols.iter().zip(vals) {
                 let at = self.starts.partition_point(|&start| self.entries[start].0 < k);
                 if let Some(&start) = self.starts.get(at).filter(|&&start| self.entries[start].0 == k) {

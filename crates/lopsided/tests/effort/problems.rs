@@ -222,7 +222,8 @@ fn biclusters() -> Solve {
     let (rows, _) = synth::clusters::<f64>(300, 200, 3, 5);
     Box::new(move |run| {
         let estimator = Biclustering::new("rbf", 3, 3);
-        let estimator = Biclustering { svd: estimator.svd.with_memory(1 << 30), ..estimator };
+        let col_features = lopsided::estimators::ColumnFeatures::Same;
+        let estimator = Biclustering { svd: estimator.svd.with_memory(1 << 30), col_features, ..estimator };
         estimator.with_rank(3).fit(Samples::Dense(rows), run).unwrap();
         Vec::new()
     })

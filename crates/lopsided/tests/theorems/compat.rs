@@ -102,6 +102,21 @@ fn the_random_kernel_tends_to_a_at_a() {
     }
 }
 
+#[test]
+fn the_gram_kernel_is_a_at_a() {
+    for (n, m) in SHAPES {
+        for a in [matrix(n, m), deficient(n, m)] {
+            let norm = a.singular_values().unwrap()[0];
+            let expected = &a * a.transpose() * &a;
+            for samples in both::<f64>(&a) {
+                let kernel = linear_kernel(&dataset(samples, Compat::Gram, None));
+                // The norm is known to four digits.
+                assert!(gap(&Mat::from_fn(n, m, |i, j| kernel[(i, j)] * norm), &expected) < 1e-3, "{n} x {m}");
+            }
+        }
+    }
+}
+
 fn model(a: &Samples<f64>, kind: Compat, width: Option<usize>) -> KernelSvdModel<f64> {
     let estimator = KernelSvd::new("rbf").with_rank(3).with_gamma(Gamma::Median).with_center(true).with_tol(1e-12);
     estimator.fit(dataset(a.clone(), kind, width), &Run::default()).unwrap()
@@ -138,7 +153,7 @@ fn maps_survive_the_model_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("model");
     let a = Samples::Dense(matrix(13, 7));
-    for (kind, width) in [(Compat::Pca, None), (Compat::Pca, Some(4)), (Compat::Random, None)] {
+    for (kind, width) in [(Compat::Pca, None), (Compat::Pca, Some(4)), (Compat::Random, None), (Compat::Gram, None)] {
         let model = model(&a, kind, width);
         model.save(&path).unwrap();
         let back = KernelSvdModel::<f64>::load(&path).unwrap();

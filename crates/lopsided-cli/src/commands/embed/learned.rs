@@ -53,7 +53,8 @@ pub(super) fn fit<T: Scalar>(
     run: &Run,
 ) -> Result<(KernelSvdModel<T>, Learning)> {
     let Some(target) = data.y else {
-        let error = Error::param("compat", Compat::Learned, "pinv, pca, random or none for rows without a target");
+        let error =
+            Error::param("compat", Compat::Learned, "pinv, pca, random, gram or none for rows without a target");
         return Err(hinted(error, "name the target column with --target NAME, or give classes with --labels FILE"));
     };
     let learned = learner.fit(data.x, &target.measured(), run)?;

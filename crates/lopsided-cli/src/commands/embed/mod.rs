@@ -13,8 +13,8 @@ use crate::{estimator, output};
 use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::io::write_matrix;
-use lopsided::estimators::Preparation;
 use lopsided::estimators::recipe::{self, Usual};
+use lopsided::estimators::{Preparation, StreamedKernelSvd};
 use lopsided::{Compat, KernelSvdModel, LearnedCompat, Scalar, Side};
 use std::path::{Path, PathBuf};
 use summary::{DryRun, Summary};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
 fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     let mut given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
     if args.stream && given.value("compat").is_none() {
-        given = given.with("compat", "random");
+        given = given.with("compat", StreamedKernelSvd::default().compat.to_string().as_str());
     }
     let compat = recipe::take_compat(&mut given.clone(), Compat::None)?.kind;
     let estimator = estimator::checked::<T>(&given, &Usual::EMBEDDING, false)?;

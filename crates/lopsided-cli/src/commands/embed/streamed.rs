@@ -47,6 +47,7 @@ fn machine(estimator: &KernelSvd, given: &Settings, context: &Context) -> lopsid
         rank: estimator.rank,
         rows_sample: count("rows-sample")?,
         cols_sample: count("cols-sample")?,
+        compat: given.word("compat")?.unwrap_or(default.compat),
         width: count("compat-width")?,
         block_bytes: context.global.memory.map_or(default.block_bytes, |most| default.block_bytes.min(most / 2)),
         tol: given.number("tol", default.tol)?,
@@ -92,14 +93,19 @@ fn refuse(args: &EmbedArgs, given: &Settings) -> lopsided::Result<()> {
         Some(format) => format == Format::SvmLight,
         None => is_svmlight(&args.input),
     };
-    let word = |name: &str, usual: &str| given.value(name).map_or_else(|| usual.into(), ToString::to_string);
-    let (sampler, solver): (String, String) = (word("sampler", "uniform"), word("solver", "auto"));
-    match (given.word("compat")?.unwrap_or(Compat::Random), solver.as_str()) {
-        _ if !named => Err(Error::param("stream", args.input.display(), "an svmlight file (.svm, .libsvm, .svmlight)")),
-        (Compat::Random, "auto" | "nystrom") if sampler == "uniform" => Ok(()),
-        (Compat::Random, "auto" | "nystrom") => Err(Error::param("sampler", sampler, "uniform with --stream")),
-        (Compat::Random, solver) => Err(Error::param("solver", solver, "nystrom with --stream")),
-        (compat, _) => Err(Error::param("compat", compat, "random with --stream")),
+    if !named {
+        return Err(Error::param("stream", args.input.display(), "an svmlight file (.svm, .libsvm, .svmlight)"));
+    }
+    if let Some(sampler) = given.value("sampler") {
+        let allowed = "left out with --stream: rows are drawn by chance, columns by their sums";
+        return Err(Error::param("sampler", sampler, allowed));
+    }
+    if let Some(compat) = given.word::<Compat>("compat")?.filter(|c| !matches!(c, Compat::Gram | Compat::Random)) {
+        return Err(Error::param("compat", compat, "gram or random with --stream"));
+    }
+    match given.value("solver").map(ToString::to_string).as_deref() {
+        None | Some("auto" | "nystrom") => Ok(()),
+        Some(solver) => Err(Error::param("solver", solver, "nystrom with --stream")),
     }
 }
 

@@ -18,13 +18,16 @@ pub(super) type Lens<'a, T> = dyn Fn(CsrRef<'_, T>) -> Samples<T> + 'a;
 
 /// The leading triplets (λ, u, v) of the block where landmark rows and columns meet, and the kernel that made it.
 ///
-/// A kernel that is normalised by row sums takes them from the column landmarks, times `share` = M/m: an estimate.
+/// A column landmark stands for as many columns as its share says, 1/π with the probability π that it is drawn: M/m where all are equally
+/// likely. So the triplets are those of G\[rows, cols\]·D, D² the shares, whose product with its own transpose estimates that of
+/// G\[rows, :\], and row sums of kernels that are normalised are weighted by the shares: estimates, too.
 pub(super) struct Core<T: Scalar> {
     pub(super) spec: KernelSpec,
     pub(super) kernel: Box<dyn Kernel<T>>,
     /// Its triplets on the landmarks.
     pub(super) small: ThinSvd<T>,
-    share: f64,
+    /// How many columns each column landmark stands for.
+    shares: Mat<T>,
 }
 
 /// What a core is made from besides samples.
@@ -42,7 +45,7 @@ impl<T: Scalar> Core<T> {
         recipe: &Recipe<'_>,
         x: SamplesRef<'_, T>,
         z: SamplesRef<'_, T>,
-        share: f64,
+        shares: &[f64],
         run: &Run,
     ) -> Result<Self> {
         let most = x.count().min(z.count());
@@ -59,24 +62,45 @@ impl<T: Scalar> Core<T> {
             return Err(Error::param("kernel", &spec.name, "one that compares samples, out of core"));
         }
         let nothing = ThinSvd { u: Mat::zeros(0, 0), sigma: Vec::new(), v: Mat::zeros(0, 0) };
-        let mut core = Core { spec, kernel, small: nothing, share };
+        let shares = Mat::from_fn(shares.len(), 1, |j, _| T::of(shares[j]));
+        let mut core = Core { spec, kernel, small: nothing, shares };
         let normalizer = core.normalizer(x, z, &run.watch)?;
-        let block = materialize(&*core.operator(x, z, normalizer, &run.watch)?)?;
+        let mut block = materialize(&*core.operator(x, z, normalizer, &run.watch)?)?;
+        for (j, column) in block.col_iter_mut().enumerate() {
+            column.iter_mut().for_each(|v| *v *= core.root(j));
+        }
         core.small = decompose(block, recipe.rank, recipe.tol, run)?;
         Ok(core)
     }
 
+    /// √share of a column landmark.
+    fn root(&self, j: usize) -> T {
+        num_traits::Float::sqrt(self.shares[(j, 0)])
+    }
+
     /// Row normalisers of x by the column landmarks z, where the kernel has them.
+    ///
+    /// Sums over the landmarks first, in which nothing overflows, then the share that each entry stands for.
     pub(super) fn normalizer(
         &self,
         x: SamplesRef<'_, T>,
         z: SamplesRef<'_, T>,
         watch: &Watch,
     ) -> Result<Option<Vec<T>>> {
-        match self.kernel.normalization() {
-            Normalization::None => Ok(None),
-            _ => sampled_normalizer(&*self.kernel, x, z, self.share, watch).map(Some),
+        let kind = self.kernel.normalization();
+        if kind == Normalization::None {
+            return Ok(None);
         }
+        let mut found = sampled_normalizer(&*self.kernel, x, z, 1.0, watch)?;
+        let mut sums = Mat::zeros(x.count(), 1);
+        self.operator(x, z, Some(found.clone()), watch)?.apply(self.shares.as_ref(), sums.as_mut())?;
+        for (found, &sum) in found.iter_mut().zip(sums.col(0).iter()) {
+            match kind {
+                Normalization::Softmax => *found += num_traits::Float::ln(sum),
+                _ => *found /= sum,
+            }
+        }
+        Ok(Some(found))
     }
 
     /// G between any samples, with the normalisers of the rows.
@@ -98,16 +122,17 @@ impl<T: Scalar> Core<T> {
         }
     }
 
-    /// v/λ and u/λ: an extension is a product with these.
+    /// D·v/λ and u/λ: an extension is a product with these.
     pub(super) fn weights(&self) -> (Mat<T>, Mat<T>) {
         let divided = |a: &Mat<T>| Mat::from_fn(a.nrows(), a.ncols(), |i, k| a[(i, k)] / self.small.sigma[k]);
-        (divided(&self.small.v), divided(&self.small.u))
+        let v = divided(&self.small.v);
+        (Mat::from_fn(v.nrows(), v.ncols(), |j, k| v[(j, k)] * self.root(j)), divided(&self.small.u))
     }
 
-    /// G\[:, cols\]·v/λ in one pass, and Gᵀ·(that) at the columns `patch`.
+    /// G\[:, cols\]·D·v/λ in one pass, and Gᵀ·(that) at the columns `patch`.
     ///
     /// 1. A chunk of rows becomes samples by the lens.
-    /// 2. Their kernel values with the column landmarks, times v/λ, are their rows of U.
+    /// 2. Their kernel values with the column landmarks, times D·v/λ, are their rows of U.
     /// 3. Their kernel values with the patch, times these rows, add up to GᵀU there, which residuals need later.
     pub(super) fn extend_rows(
         &self,

@@ -2,6 +2,7 @@
 
 use super::LANDMARKS;
 use super::core::{Core, Recipe};
+use super::sketch::push_rows;
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
@@ -80,8 +81,8 @@ impl StreamedKpca {
             rank: self.rank,
             tol: DEFAULT_TOLERANCE,
         };
-        let share = a.nrows() as f64 / count as f64;
-        let core = Core::new(&recipe, landmarks.as_ref(), landmarks.as_ref(), share, run)?;
+        let shares = vec![a.nrows() as f64 / count as f64; count];
+        let core = Core::new(&recipe, landmarks.as_ref(), landmarks.as_ref(), &shares, run)?;
         let lens = |chunk: CsrRef<'_, T>| Samples::Sparse(chunk.to_owned());
         let nothing = Csr::empty(a.ncols());
         let nothing = SamplesRef::Sparse(nothing.as_ref());
@@ -95,10 +96,7 @@ impl StreamedKpca {
 fn gathered<T: Scalar>(a: &RowStream<T>, rows: &[usize], run: &Run) -> Result<Csr<T>> {
     let mut out = Csr::empty(a.ncols());
     a.for_each_chunk("landmarks", &run.watch, |start, chunk| {
-        let here = rows.iter().filter(|row| (start..start + chunk.nrows()).contains(row));
-        for (cols, values) in here.map(|row| chunk.row(row - start)) {
-            out.push_row(cols.iter().copied().zip(values.iter().copied()));
-        }
+        push_rows(chunk, start, rows, &mut out);
         Ok(())
     })?;
     Ok(out)

@@ -2,14 +2,15 @@
 //!
 //! | estimator | kernel between | passes over the rows |
 //! | --- | --- | --- |
-//! | `StreamedKernelSvd` | rows and columns in q random coordinates | norm, landmarks, rows, blocks of columns |
+//! | `StreamedKernelSvd` | rows and columns, as they are or in q random coordinates | sums, norm, landmarks, rows, blocks of columns |
 //! | `StreamedKpca` | rows and rows as they are | landmarks, rows |
 //!
 //! `sketch` holds what does not depend on the kernel (coordinates and landmarks), so that several kernels and
-//! bandwidths can share it; `signs` is the random matrix in bits; `core` decomposes the block where the
+//! bandwidths can share it; `gram` makes columns as they are, `signs` is the random matrix in bits; `core` decomposes the block where the
 //! landmarks meet and extends it to all rows.
 
 mod core;
+mod gram;
 mod kpca;
 mod signs;
 mod sketch;
@@ -20,13 +21,16 @@ pub use kpca::StreamedKpca;
 pub use sketch::Sketch;
 
 use self::core::{Core, Recipe};
+use self::signs::Signs;
+use self::sketch::Coordinates;
+use super::compat::{Compat, GRAM_WIDTH};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::data::row_stream::RowStream;
-use crate::data::samples::{CsrRef, Samples, SamplesRef};
+use crate::data::samples::{CsrRef, SamplesRef};
 use crate::kernel::{Gamma, KernelSpec};
 use crate::solvers::svd::{DEFAULT_TOLERANCE, Goal, SolveReport, Svd, SvdSolver, to_unit_columns};
 use faer::{Mat, MatRef};
@@ -34,30 +38,32 @@ use std::time::Instant;
 
 /// Landmarks on a side, as in \[KSVD\] Table 7.
 const LANDMARKS: usize = 1000;
-/// Coordinates of rows and columns.
+/// Random coordinates of rows and columns.
 const WIDTH: usize = 1000;
 /// Bytes of a block of columns.
 const BLOCK_BYTES: u64 = 1 << 30;
 
-/// Kernel SVD of a sparse N×M matrix out of core: random compatibility and asymmetric Nyström, both by passes over the rows
+/// Kernel SVD of a sparse N×M matrix out of core: compatibility and asymmetric Nyström, both by passes over the rows
 /// (\[KSVD\] App. B.2, Table 7).
 ///
-/// 1. ‖A‖, by a Lanczos process on products with A: two passes a step.
-/// 2. Landmarks, drawn uniformly on both sides, with their coordinates x̃ = Ωᵀx and z̃ = Aᵀ(AΩ)/‖A‖: one pass. Ω is M×q with
-///    entries ±1/√q.
-/// 3. The block of their kernel values has the triplets (λ, u, v); λ̃ = √(NM/(nm))·λ, Eq. (9).
-/// 4. Rows: x̃ of a chunk at a time, ũ ∝ k(x̃, z̃ of the landmarks)·v/λ: one pass.
+/// 1. Sums of the columns, one pass, and ‖A‖, by a Lanczos process on products with A: two passes a step.
+/// 2. Landmarks, rows by chance and columns by their sums, with their coordinates: one pass. These are x̃ = x and z̃ = Aᵀ·A_j/‖A‖ (`gram`), or
+///    x̃ = Ωᵀx and z̃ = Ωᵀ·Aᵀ·A_j/‖A‖ (`random`) with an M×q matrix Ω of entries ±1/√q; see [`Sketch`].
+/// 3. The block of their kernel values, columns divided by √π_j, has the triplets (λ, u, v); λ̃ = √(N/n)·λ, which is Eq. (9) where π_j = m/M.
+/// 4. Rows: x̃ of a chunk at a time, ũ ∝ k(x̃, z̃ of the landmarks)·D·v/λ, D = diag(1/√π_j): one pass.
 /// 5. Columns: z̃ of a block of columns at a time, ṽ ∝ k(x̃ of the landmarks, z̃)ᵀ·u/λ: one pass a block.
 /// 6. Error and residuals on 256 rows and 256 columns drawn at random, whose products run along in 4 and 5.
 ///
 /// # Cost
-/// Passes: 2·(steps of 1) + 5 + ⌈M·q·bytes/`block_bytes`⌉, the one that finds the size included. Operations:
-/// nnz·q for each pass of 2, 4 and 5, and 2·(N + M)·(landmarks + 256)·q for the kernel. Memory: U and V, q bits a
-/// column, `block_bytes`, and O((landmarks + 2048)·(landmarks + q)); nothing of size N·q or M·q.
+/// Passes: 2·(steps of 1) + 4 and one for each block of columns, the one that finds the size included. Memory: U and V, `block_bytes`, the landmarks,
+/// and O((landmarks + 2048)·landmarks). Operations of `gram`: the sum of the squared numbers of entries of the rows for each pass of 2
+/// and 5, and about (N + M)·(landmarks + 256) kernel values of sparse samples; of `random`: nnz·q for each pass of 2, 4 and 5, 2·(N + M)·(landmarks + 256)·q for the
+/// kernel, q bits a column and blocks of M·q numbers.
 ///
 /// # Departures
 /// - z̃ comes from x̃, never the other way round, whatever the shape: the mirrored form needs the coordinates of all columns at
-///   once for each row, and E ΩΩᵀ = I makes both equally good.
+///   once for each row.
+/// - `gram` is the default: with 300 or 1000 random coordinates the kernel sees little of sparse rows (`benchsuite/findings/large.py`).
 /// - Signs instead of Gaussian entries, see [`Sketch`].
 /// - There is no polish: a product with all of G costs N·M·q. The vectors have unit length but are not exactly orthogonal.
 /// - Row sums of kernels that are normalised (`sne`, `t`) are estimated from the column landmarks, and `gamma` from the landmarks.
@@ -69,7 +75,7 @@ const BLOCK_BYTES: u64 = 1 << 30;
 ///
 /// let entries: Vec<_> = (0..300).map(|k| (k % 60, k * k % 47, 1.0)).collect();
 /// let rows = RowStream::of_matrix(Csr::from_triplets(60, 47, &entries), 16);
-/// let machine = StreamedKernelSvd { rank: 3, width: Some(20), ..StreamedKernelSvd::new("rbf") };
+/// let machine = StreamedKernelSvd { rank: 3, ..StreamedKernelSvd::new("rbf") };
 /// let sketch = machine.sketch(&rows, &Run::default())?;
 /// let model = machine.fit(&rows, &sketch, &Run::default())?;
 /// assert_eq!((model.svd.u.shape(), model.svd.v.shape()), ((60, 3), (47, 3)));
@@ -89,7 +95,9 @@ pub struct StreamedKernelSvd {
     pub rows_sample: Option<usize>,
     /// Column landmarks, likewise.
     pub cols_sample: Option<usize>,
-    /// Coordinates q of rows and columns; `None`: 1000, or min(N, M).
+    /// `gram` or `random`: the coordinates in which rows and columns are compared.
+    pub compat: Compat,
+    /// Coordinates q of rows and columns under `random`; `None`: 1000, or min(N, M).
     pub width: Option<usize>,
     /// Bytes that a block of columns may take.
     pub block_bytes: u64,
@@ -100,8 +108,8 @@ pub struct StreamedKernelSvd {
 setters!(StreamedKernelSvd: with_kernel(kernel: KernelSpec), with_gamma(gamma: Gamma),
     with_gamma_factor(gamma_factor: f64), with_rank(rank: usize),
     with_rows_sample(rows_sample: usize => Some(rows_sample)),
-    with_cols_sample(cols_sample: usize => Some(cols_sample)), with_width(width: usize => Some(width)),
-    with_block_bytes(block_bytes: u64), with_tol(tol: f64));
+    with_cols_sample(cols_sample: usize => Some(cols_sample)), with_compat(compat: Compat),
+    with_width(width: usize => Some(width)), with_block_bytes(block_bytes: u64), with_tol(tol: f64));
 
 impl Default for StreamedKernelSvd {
     /// The RBF kernel.
@@ -120,7 +128,7 @@ pub struct StreamedModel<T> {
 }
 
 impl StreamedKernelSvd {
-    /// Rank 16, gamma `scale`, 1000 landmarks a side, 1000 coordinates, blocks of 1 GiB.
+    /// Rank 16, gamma `scale`, 1000 landmarks a side, compatibility `gram`, blocks of 1 GiB.
     pub fn new(kernel: &str) -> Self {
         StreamedKernelSvd {
             kernel: KernelSpec::new(kernel),
@@ -129,6 +137,7 @@ impl StreamedKernelSvd {
             rank: 16,
             rows_sample: None,
             cols_sample: None,
+            compat: Compat::Gram,
             width: None,
             block_bytes: BLOCK_BYTES,
             tol: DEFAULT_TOLERANCE,
@@ -146,9 +155,14 @@ impl StreamedKernelSvd {
         if self.width == Some(0) {
             return Err(Error::param("compat-width", 0, "at least 1"));
         }
-        let width = self.width_for(n, m);
+        let coordinates = match (self.compat, self.width) {
+            (Compat::Gram, None) => Coordinates::All,
+            (Compat::Gram, Some(width)) => return Err(Error::param("compat-width", width, GRAM_WIDTH)),
+            (Compat::Random, _) => Coordinates::Signs(Signs::new(m, self.width_for(n, m), run.seed)),
+            (other, _) => return Err(Error::param("compat", other, "gram or random out of core")),
+        };
         let samples = (self.rows_sample.unwrap_or(LANDMARKS.min(n)), self.cols_sample.unwrap_or(LANDMARKS.min(m)));
-        Sketch::new(a, width, samples, run)
+        Sketch::new(a, coordinates, samples, run)
     }
 
     /// q: 1000, or the smaller side where that is less.
@@ -157,12 +171,17 @@ impl StreamedKernelSvd {
     }
 
     /// Bytes held at the peak for an N×M matrix, besides landmarks and a chunk of rows.
+    ///
+    /// Under `gram` a block of columns is taken to fill `block_bytes`, since nobody knows the entries of AᵀA beforehand.
     pub fn bytes<T: Scalar>(&self, n: usize, m: usize) -> u64 {
-        let width = self.width_for(n, m);
-        let block = self.block_bytes.min((m * width * T::BYTES) as u64);
         let vectors = ((n + m) * self.rank * T::BYTES) as u64;
         let norm = SvdSolver::<T>::plan(&sketch::NORM, n, m, 1).bytes;
-        norm.max(vectors + block) + (m * width.div_ceil(8)) as u64
+        if self.compat == Compat::Gram {
+            return norm.max(vectors + self.block_bytes) + (16 * m) as u64;
+        }
+        let width = self.width_for(n, m);
+        let block = self.block_bytes.min((m * width * T::BYTES) as u64);
+        norm.max(vectors + block) + (m * (16 + width.div_ceil(8))) as u64
     }
 
     /// Steps 3 to 6.
@@ -171,8 +190,8 @@ impl StreamedKernelSvd {
     /// [`Error::Param`] for a rank, gamma or kernel that does not fit; those of the reader; [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<StreamedModel<T>> {
         let start = Instant::now();
-        let core = self.core(a, sketch, run)?;
-        let (mut u, mut gu) = rows(&core, a, sketch, &sketch.patch_cols.samples, run)?;
+        let core = self.core(sketch, run)?;
+        let (mut u, mut gu) = rows(&core, a, sketch, sketch.patch_cols.samples.as_ref(), run)?;
         to_unit_columns(&mut u, Some(&mut gu));
         let (mut v, mut gv) = self.cols(&core, a, sketch, run)?;
         to_unit_columns(&mut v, Some(&mut gv));
@@ -204,7 +223,7 @@ impl StreamedKernelSvd {
     ///
     /// let entries: Vec<_> = (0..300).map(|k| (k % 60, k * k % 47, 1.0)).collect();
     /// let rows = RowStream::of_matrix(Csr::from_triplets(60, 47, &entries), 16);
-    /// let machine = StreamedKernelSvd { rank: 2, width: Some(20), ..StreamedKernelSvd::new("rbf") };
+    /// let machine = StreamedKernelSvd { rank: 2, ..StreamedKernelSvd::new("rbf") };
     /// let sketch = machine.sketch(&rows, &Run::default())?;
     /// let u = machine.row_features(&rows, &sketch, &Run::default())?;
     /// let model = machine.fit(&rows, &sketch, &Run::default())?;
@@ -213,14 +232,15 @@ impl StreamedKernelSvd {
     /// # Ok::<(), lopsided::Error>(())
     /// ```
     pub fn row_features<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<Mat<T>> {
-        let core = self.core(a, sketch, run)?;
-        let mut u = rows(&core, a, sketch, &Mat::zeros(0, sketch.width()), run)?.0;
+        let core = self.core(sketch, run)?;
+        let nobody = sketch.patch_cols.samples.as_ref().subrows(0, 0);
+        let mut u = rows(&core, a, sketch, nobody, run)?.0;
         to_unit_columns(&mut u, None);
         Ok(u)
     }
 
-    /// Step 3, with row sums estimated from the share of columns that are landmarks.
-    fn core<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<Core<T>> {
+    /// Step 3.
+    fn core<T: Scalar>(&self, sketch: &Sketch<T>, run: &Run) -> Result<Core<T>> {
         let recipe = Recipe {
             kernel: &self.kernel,
             gamma: self.gamma,
@@ -228,8 +248,8 @@ impl StreamedKernelSvd {
             rank: self.rank,
             tol: self.tol,
         };
-        let (x, z) = (dense(&sketch.rows.samples), dense(&sketch.cols.samples));
-        Core::new(&recipe, x, z, a.ncols() as f64 / z.count() as f64, run)
+        let (x, z) = (sketch.rows.samples.as_ref(), sketch.cols.samples.as_ref());
+        Core::new(&recipe, x, z, &sketch.shares, run)
     }
 
     /// Step 5, with G·V at the patch.
@@ -241,14 +261,14 @@ impl StreamedKernelSvd {
         run: &Run,
     ) -> Result<(Mat<T>, Mat<T>)> {
         let weights = core.weights().1;
-        let (x, patch) = (dense(&sketch.rows.samples), dense(&sketch.patch_rows.samples));
-        let landmarks = dense(&sketch.cols.samples);
+        let (x, patch) = (sketch.rows.samples.as_ref(), sketch.patch_rows.samples.as_ref());
+        let landmarks = sketch.cols.samples.as_ref();
         let normalizers = (core.normalizer(x, landmarks, &run.watch)?, core.normalizer(patch, landmarks, &run.watch)?);
         let mut v = Mat::zeros(a.ncols(), weights.ncols());
         let mut image = Mat::zeros(patch.count(), weights.ncols());
         let mut part = Mat::zeros(patch.count(), weights.ncols());
         sketch.for_each_column_block(a, self.block_bytes, run, |start, z| {
-            let (mut v, z) = (v.as_mut().subrows_mut(start, z.nrows()), SamplesRef::Dense(z));
+            let mut v = v.as_mut().subrows_mut(start, z.count());
             let block = core.operator(x, z, normalizers.0.clone(), &run.watch)?;
             block.apply_transpose(weights.as_ref(), v.as_mut())?;
             core.operator(patch, z, normalizers.1.clone(), &run.watch)?.apply(v.as_ref(), part.as_mut())?;
@@ -277,28 +297,23 @@ impl StreamedKernelSvd {
     }
 }
 
-fn dense<T: Scalar>(samples: &Mat<T>) -> SamplesRef<'_, T> {
-    SamplesRef::Dense(samples.as_ref())
-}
-
 /// Step 4: U, and GᵀU at the columns `patch`.
 fn rows<T: Scalar>(
     core: &Core<T>,
     a: &RowStream<T>,
     sketch: &Sketch<T>,
-    patch: &Mat<T>,
+    patch: SamplesRef<'_, T>,
     run: &Run,
 ) -> Result<(Mat<T>, Mat<T>)> {
-    let lens = |chunk: CsrRef<'_, T>| Samples::Dense(sketch.signs.images(chunk).transpose().to_owned());
-    core.extend_rows(a, &lens, dense(&sketch.cols.samples), dense(patch), run)
+    let lens = |chunk: CsrRef<'_, T>| sketch.images(chunk);
+    core.extend_rows(a, &lens, sketch.cols.samples.as_ref(), patch, run)
 }
 
-/// λ̃ = √(NM/(nm))·λ.
+/// λ̃ = √(N/n)·λ.
 ///
-/// Singular values grow with the root of each side of the matrix, and the landmarks are a sample of both.
+/// Singular values grow with the root of the number of rows, of which the landmarks are a sample; columns have their shares.
 fn extended_values<T: Scalar>(core: &Core<T>, a: &RowStream<T>, sketch: &Sketch<T>) -> Vec<T> {
-    let share = |all: usize, part: &[usize]| all as f64 / part.len() as f64;
-    let factor = (share(a.nrows(), &sketch.rows.at) * share(a.ncols(), &sketch.cols.at)).sqrt();
+    let factor = (a.nrows() as f64 / sketch.rows.at.len() as f64).sqrt();
     core.small.sigma.iter().map(|&s| s * T::of(factor)).collect()
 }
 
@@ -317,8 +332,8 @@ fn residual_lengths<T: Scalar>(svd: &Svd<T>, sketch: &Sketch<T>, gu: MatRef<'_, 
 
 /// ‖G − U·Σ·Vᵀ‖_F / ‖G‖_F on the patch.
 fn error_on_patch<T: Scalar>(core: &Core<T>, sketch: &Sketch<T>, svd: &Svd<T>, run: &Run) -> Result<f64> {
-    let (x, z) = (dense(&sketch.patch_rows.samples), dense(&sketch.patch_cols.samples));
-    let normalizer = core.normalizer(x, dense(&sketch.cols.samples), &run.watch)?;
+    let (x, z) = (sketch.patch_rows.samples.as_ref(), sketch.patch_cols.samples.as_ref());
+    let normalizer = core.normalizer(x, sketch.cols.samples.as_ref(), &run.watch)?;
     let entries = crate::operator::materialize(&*core.operator(x, z, normalizer, &run.watch)?)?;
     let u = select(&svd.u, &sketch.patch_rows.at);
     let scaled = Mat::from_fn(u.nrows(), u.ncols(), |i, k| u[(i, k)] * svd.sigma[k]);

@@ -159,7 +159,7 @@ pub(crate) fn size<T: Scalar>(g: &dyn Operator<T>, side: Side) -> usize {
 }
 
 /// The side's size, if `count` landmarks can be drawn from it.
-fn check_count<T: Scalar>(g: &dyn Operator<T>, side: Side, count: usize) -> Result<usize> {
+pub(crate) fn check_count<T: Scalar>(g: &dyn Operator<T>, side: Side, count: usize) -> Result<usize> {
     let size = size(g, side);
     let (name, letter) = match side {
         Side::Row => ("rows-sample", "n"),
@@ -181,13 +181,20 @@ fn generator(side: Side, seed: u64) -> ChaCha8Rng {
 /// With E_i exponential of mean 1, E_i/w_i is exponential with rate w_i: the order of these numbers is the order of
 /// successive draws without replacement. One pass, whatever the count.
 fn weighted_subset(weights: &[f64], count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    weighted_draw(weights, count, rng).0
+}
+
+/// The same, and the threshold τ: the smallest E_i/w_i of those not drawn, infinite where all were.
+///
+/// Given τ, i is drawn with probability 1 − exp(−w_i·τ), by which sums over all samples are estimated without bias.
+pub(crate) fn weighted_draw(weights: &[f64], count: usize, rng: &mut ChaCha8Rng) -> (Vec<usize>, f64) {
     // The largest keys −E/w, E exponential, are a weighted draw without replacement.
     let key = |w: &f64, rng: &mut ChaCha8Rng| (1.0 - rng.random::<f64>()).ln() / w.max(f64::MIN_POSITIVE);
     let mut keys: Vec<(f64, usize)> = weights.iter().enumerate().map(|(i, w)| (key(w, rng), i)).collect();
     keys.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut picked: Vec<usize> = keys[..count].iter().map(|k| k.1).collect();
     picked.sort_unstable();
-    picked
+    (picked, keys.get(count).map_or(f64::INFINITY, |k| -k.0))
 }
 
 /// Completes a choice that found nothing more to distinguish by the first samples that are not in it; ascending.
