@@ -32,13 +32,13 @@ pub const SVD_SETTINGS: [Setting; 7] = [
         "kernel",
         "the kernel",
         "one of `lopsided list kernels`",
-        "sne to embed and for ask-ls and kernel-svd, else rbf",
+        "sne to embed two sample sets and for ask-ls, else rbf",
     ),
     Setting::new(
         "rank",
         "number of components",
         "between 1 and the smaller side of G",
-        "16; 20 to bicluster, 100 to learn, 64 for links; fewer where the data have fewer samples",
+        "16; 20 to bicluster, 100 to learn (200 on graphs), 64 for links; fewer where the data have fewer samples",
     ),
     Setting::new("solver", "who finds the singular triplets", "one of `lopsided list solvers`", "auto"),
     Setting::new("center", "centres both feature maps", "true or false", "false; true for kpca and to bicluster"),
@@ -55,7 +55,7 @@ pub const GRAPH_SETTINGS: [Setting; 5] = [
         "normalize",
         "divides each row by its sum; unit: and brings rows and columns to unit length",
         "row, unit or none",
-        "row; unit to embed and for links with kernels of distances; none for the kernel katz",
+        "unit with kernels of distances, else row; none for the kernel katz",
     ),
     Setting::new("max-degree", "most links in and most links out of a node", "at least 1", "all of them"),
     Setting::new(
@@ -84,9 +84,6 @@ pub const COMPAT_SETTINGS: [Setting; 2] = [
     ),
     Setting::new("compat-width", "number of those coordinates", "at least 1", "by the size of the matrix"),
 ];
-
-/// Bandwidth of machines on graphs unless given: narrower kernels see little beyond a node's own links.
-const GRAPH_FACTOR: f64 = 5.0;
 
 /// What a task takes where the user says nothing.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +119,10 @@ impl Usual {
 
     /// A machine that learns a target, on the nodes of a graph or on the rows of a table.
     pub fn learning(kernel: &'static str, graph: bool) -> Usual {
-        let (gamma, gamma_factor) = if graph { (Gamma::Scale, GRAPH_FACTOR) } else { (Gamma::Median, 1.0) };
-        Usual { kernel, gamma, gamma_factor, rank: 100, center: false, unit: false }
+        if graph {
+            return Usual { kernel, rank: 200, ..Usual::NODES };
+        }
+        Usual { kernel, gamma: Gamma::Median, gamma_factor: 1.0, rank: 100, center: false, unit: false }
     }
 
     /// The same for nodes that have features beside links: the sum of both kernels, whose products cost no more than the samples

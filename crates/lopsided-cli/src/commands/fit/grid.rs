@@ -10,10 +10,10 @@ use lopsided::{Dataset, Scalar};
 const RANKS: [usize; 3] = [25, 100, 300];
 const PENALTIES: [f64; 5] = [1.0, 10.0, 100.0, 1000.0, 100_000.0];
 /// The same for machines whose penalty weighs errors against kernel values.
-const KERNEL_PENALTIES: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
+const KERNEL_PENALTIES: [f64; 6] = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
 /// ν must be feasible for the smallest class.
 const NUS: [f64; 3] = [0.01, 0.05, 0.1];
-const GRAPH_FACTORS: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
+const GRAPH_FACTORS: [f64; 3] = [1.0, 3.0, 10.0];
 const TABLE_FACTORS: [f64; 4] = [0.5, 1.0, 2.0, 5.0];
 
 /// What the user lists; else everything that is not given as an option.
@@ -31,8 +31,8 @@ pub(super) fn of<T: Scalar>(
     let open = |name: &str| given.value(name).is_none();
     let mut grid = Vec::new();
     if open("gamma-factor") && recipe.svd.gram.kernel.gamma_from_data() {
-        let factors = if data.frame.is_some() { GRAPH_FACTORS } else { TABLE_FACTORS };
-        grid.push(("gamma-factor".into(), words(&factors)));
+        let factors: &[f64] = if data.frame.is_some() { &GRAPH_FACTORS } else { &TABLE_FACTORS };
+        grid.push(("gamma-factor".into(), words(factors)));
     }
     let has = |name: &str| estimators::<T>().iter().any(|e| e.name == args.estimator && e.has(name));
     let has_rank = has("rank");

@@ -37,7 +37,7 @@ const SETTINGS: [Setting; 3] = [
         "rank",
         "number of components",
         "between 1 and the smaller side of G",
-        "100, or the smaller side of G",
+        "100 (200 on graphs), or the smaller side of G",
     ),
     Setting::new("scaling", "scales components by the singular values", "none, sqrt or full", "none"),
     Setting::new(
@@ -219,7 +219,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         settings: &[&SETTINGS],
         can: Abilities { predict: true, transform_rows: true, transform_cols: true, ..Abilities::default() },
         streams: false,
-        kernel: "sne",
+        kernel: "rbf",
         // Larger ones than these are too large for the precision where features depend on each other.
         penalties: [&[1.0, 10.0, 100.0, 1000.0], &[1e4, 1.0, 100.0]],
         build: |recipe: Recipe| Box::new(SvdPredictor { svd: recipe.svd, compat: recipe.compat, penalty: None }),
