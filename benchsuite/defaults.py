@@ -2,7 +2,7 @@
 
     LOPSIDED_DATA=../shared/data python3 benchsuite/defaults.py --program target/release/lopsided
 
-Rows of tables, and nodes with a class, are split 80 : 20 by one seed, stratified where there are classes; `tuned` is the same
+Rows of tables (three splits), and nodes with a class (one), are split 80 : 20, stratified where there are classes; `tuned` is the same
 program with `--cv 3`, which sees the training part only. Peers: StandardScaler + SVC or logistic regression on tables,
 StandardScaler + Ridge for values, TruncatedSVD of the links + SVC on graphs, k-means on tf-idf for documents.
 """
@@ -15,6 +15,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -52,8 +53,21 @@ class Program:
         return json.loads(done.stdout), seconds
 
 
+def edges_of(folder):
+    """The edge list of a folder, gzipped or not; None for a set that is no graph."""
+    return next(iter(sorted(folder.glob("edges.csv*"))), None)
+
+
+def table_of(folder):
+    return next(iter(sorted(folder.glob("data.csv*"))), None)
+
+
+def opened(path):
+    return gzip.open(path, "rt", newline="") if path.suffix == ".gz" else open(path, newline="")
+
+
 def graph_of(folder):
-    edges = np.loadtxt(folder / "edges.csv", delimiter=",", skiprows=1, dtype=int, usecols=(0, 1))
+    edges = np.loadtxt(edges_of(folder), delimiter=",", skiprows=1, dtype=int, usecols=(0, 1))
     with open(folder / "labels.csv", newline="") as file:
         labels = dict(list(csv.reader(file))[1:])
     n = max(edges.max() + 1, max(map(int, labels)) + 1)
@@ -70,7 +84,9 @@ def write(path, header, rows):
 def nodes(folder, program, work, seed):
     """Accuracy on test nodes, by estimator: default, tuned."""
     links, ids, y = graph_of(folder)
-    train, test = train_test_split(np.arange(len(ids)), test_size=0.2, random_state=seed, stratify=y)
+    counts = Counter(y)
+    kept = [i for i in range(len(y)) if counts[y[i]] >= 5]
+    train, test = train_test_split(kept, test_size=0.2, random_state=seed, stratify=y[kept])
     learn = write(work / "learn.csv", ["node", "label"], zip(ids[train], y[train]))
     truth = write(work / "truth.csv", ["node", "label"], zip(ids[test], y[test]))
     (work / "test.txt").write_text("\n".join(map(str, ids[test])))
@@ -78,10 +94,10 @@ def nodes(folder, program, work, seed):
 
     def score(name, *options):
         words = ["--labels", learn, "--nodes", work / "nodes.txt", "--model", work / "m", *options]
-        fit, seconds = program.json("fit", name, folder / "edges.csv", *words)
+        fit, seconds = program.json("fit", name, edges_of(folder), *words)
         if fit is None:
             return None, seconds
-        found, _ = program.json("predict", work / "m", folder / "edges.csv", "--ids", work / "test.txt", "--labels", truth)
+        found, _ = program.json("predict", work / "m", edges_of(folder), "--ids", work / "test.txt", "--labels", truth)
         return found and found.get("accuracy", found.get("micro_f1")), seconds
 
     both = sp.hstack([links, links.T]).tocsr()
@@ -92,7 +108,7 @@ def nodes(folder, program, work, seed):
 
 
 def table(folder, program, work, seed, most):
-    with open(folder / "data.csv", newline="") as file:
+    with opened(table_of(folder)) as file:
         rows = list(csv.reader(file))
     header, rows = rows[0], [row for row in rows[1:] if all(word.strip().lower() not in ("", "nan", "?") for word in row)]
     rows = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))[:most]]
@@ -123,10 +139,10 @@ def table(folder, program, work, seed, most):
 def embedding(folder, program, work, seed):
     """Accuracy of logistic regression on both sides of a default embedding, beside TruncatedSVD of the same rank."""
     links, ids, y = graph_of(folder)
-    found, seconds = program.json("embed", folder / "edges.csv", "--rows-out", work / "u.npy", "--cols-out", work / "v.npy")
+    found, seconds = program.json("embed", edges_of(folder), "--rows-out", work / "u.npy", "--cols-out", work / "v.npy")
     if found is None:
         return None
-    with open(folder / "edges.csv", newline="") as file:
+    with opened(edges_of(folder)) as file:
         seen = list(dict.fromkeys(word for row in list(csv.reader(file))[1:] for word in row[:2]))
     numbers = sorted(map(int, seen))
     u, v = np.load(work / "u.npy"), np.load(work / "v.npy")
@@ -145,7 +161,7 @@ def embedding(folder, program, work, seed):
 
 
 def links(folder, program, seed):
-    found, seconds = program.json("links", folder / "edges.csv", "--trials", 1, "--seed", seed)
+    found, seconds = program.json("links", edges_of(folder), "--trials", 1, "--seed", seed)
     graph, _, _ = graph_of(folder)
     rng = np.random.default_rng(seed)
     pairs = np.array(graph.nonzero()).T
@@ -195,6 +211,11 @@ def pairs(program, work):
     return r2_score(y[1000:], predicted[1000:])
 
 
+def mean(values):
+    """None where one is missing."""
+    return None if any(value is None for value in values) else np.mean(values)
+
+
 def shown(value):
     return "-" if value is None else f"{value:.3f}"
 
@@ -206,6 +227,7 @@ def main():
     parser.add_argument("--tasks", nargs="*", default=["nodes", "tables", "embedding", "links", "biclusters", "pairs"])
     parser.add_argument("--most", type=int, default=1500, help="rows of a table that are used")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--splits", type=int, default=3, help="splits of a table, with seeds from --seed on; a graph has one")
     parser.add_argument("--limit", type=float, default=120, help="seconds for one command")
     parser.add_argument("--no-tuned", action="store_true")
     args = parser.parse_args()
@@ -215,20 +237,27 @@ def main():
         work = Path(work)
         print("| set | estimator | default | seconds | tuned | seconds | majority | peers |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
         for folder in folders:
-            kind = "nodes" if (folder / "edges.csv").exists() else "tables" if (folder / "data.csv").exists() else ""
+            kind = "nodes" if edges_of(folder) else "tables" if table_of(folder) else ""
             if not kind or kind not in args.tasks:
                 continue
-            task = nodes(folder, program, work, args.seed) if kind == "nodes" else table(folder, program, work, args.seed, args.most)
-            score, names, peers = task
-            others = ", ".join(f"{name} {value:.3f}" for name, value in peers.items() if name != "majority")
-            for name in names:
-                (plain, seconds), (tuned, longer) = score(name), (None, 0) if args.no_tuned else score(name, "--cv", 3)
-                print(f"| {folder.name} | {name} | {shown(plain)} | {seconds:.1f} | {shown(tuned)} | {longer:.1f} | {peers['majority']:.3f} | {others} |", flush=True)
+            seeds = range(args.seed, args.seed + (args.splits if kind == "tables" else 1))
+            rows, others = [], []
+            for seed in seeds:
+                task = nodes(folder, program, work, seed) if kind == "nodes" else table(folder, program, work, seed, args.most)
+                score, names, peers = task
+                others.append(peers)
+                tuned = (lambda name: (None, 0)) if args.no_tuned else (lambda name: score(name, "--cv", 3))
+                rows.append([(*score(name), *tuned(name)) for name in names])
+            peers = {name: np.mean([peer[name] for peer in others]) for name in others[0]}
+            said = ", ".join(f"{name} {value:.3f}" for name, value in peers.items() if name != "majority")
+            for at, name in enumerate(names):
+                plain, seconds, tuned, longer = (mean([row[at][k] for row in rows]) for k in range(4))
+                print(f"| {folder.name} | {name} | {shown(plain)} | {seconds:.1f} | {shown(tuned)} | {longer:.1f} | {peers['majority']:.3f} | {said} |", flush=True)
         for folder in folders:
-            if (folder / "edges.csv").exists() and "embedding" in args.tasks:
+            if edges_of(folder) and "embedding" in args.tasks:
                 found = embedding(folder, program, work, args.seed)
                 print(f"| {folder.name} | embed | " + (f"{found[0]:.3f} | {found[3]:.1f} | TruncatedSVD {found[1]:.3f}, rank {found[2]} |" if found else "- |"), flush=True)
-            if (folder / "edges.csv").exists() and "links" in args.tasks:
+            if edges_of(folder) and "links" in args.tasks:
                 ours, peer, seconds = links(folder, program, args.seed)
                 print(f"| {folder.name} | links | {shown(ours)} | {seconds:.1f} | TruncatedSVD {peer:.3f} |", flush=True)
             if list(folder.glob("features.mtx*")) and "biclusters" in args.tasks:
