@@ -44,7 +44,7 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run)
             refuse(compat.kind, "none for a graph, whose rows and columns have the same coordinates")?;
             let Loaded { data, notes, preparation } = from_graph(&graph, notes, rule, run.seed)?;
             let data = recipe::weighed(given, recipe::with_features(data, features.as_ref(), &kernel)?)?;
-            Loaded { data, notes, preparation }
+            Loaded { data, preparation, notes }
         }
         (Input::Table(_), _) if features.is_some() => return Err(needs_nodes(&args.input)),
         (Input::Table(_), _) if kernel.of_graph() => return Err(needs_graph(&kernel)),
@@ -181,7 +181,7 @@ pub(crate) fn needs_graph(kernel: &KernelSpec) -> anyhow::Error {
 /// The error about features of nodes beside something that has no nodes.
 pub(crate) fn needs_nodes(path: &Path) -> anyhow::Error {
     let error = Error::param("features", "given", "left out unless the input is a graph");
-    hinted(error, &format!("{} is read as a table; `--format edges` reads it as a list of links", path.display()))
+    hinted(error, format!("{} is read as a table; `--format edges` reads it as a list of links", path.display()))
 }
 
 /// The features of nodes, where there are any.

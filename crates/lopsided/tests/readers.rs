@@ -242,7 +242,7 @@ fn citation_graphs() {
     let labels = read_labels(&path.with_file_name("labels.csv")).unwrap();
     let (citeseer, notes) = graph(&path, labels.into_iter().map(|(node, _)| node).collect());
     assert_eq!((citeseer.nodes(), citeseer.adjacency().nnz()), (3312, 4591));
-    assert_eq!(notes, ["48 of the nodes 0 to 3311 have no link; they stay"]);
+    assert_eq!(notes, ["48 of the 3312 nodes have no link; they stay"]);
 }
 
 #[test]

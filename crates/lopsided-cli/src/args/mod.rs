@@ -147,7 +147,7 @@ pub(crate) struct EmbedArgs {
 const EMBED_HELP: &str = "Examples:
   lopsided embed edges.csv --rank 32 --rows-out in.csv --cols-out out.csv \\
       --model graph.model
-  lopsided embed ratings.npy --kernel precomputed --rank 10 --json
+  lopsided embed ratings.npy --kernel precomputed --rank 5 --json
   lopsided embed documents.mtx --compat pca --kernel rbf --gamma median \\
       --center
   lopsided embed patients.csv --target outcome --compat learned --kernel rbf \\

@@ -21,11 +21,16 @@ fn sets() -> Scratch {
     }
     scratch.write("words.csv", table);
     scratch.write("words.mtx", format!("%%MatrixMarket matrix coordinate real general\n120 6 {count}\n{matrix}"));
-    let ids =
-        |part: usize| (0..120).filter(|i| (i % 4 == 0) == (part == 0)).map(|i| format!("{i}\n")).collect::<String>();
+    let ids = |part: usize| {
+        (0..120).filter(|i| (i % 4 == 0) == (part == 0)).map(|i| i.to_string()).collect::<Vec<_>>().join("\n")
+    };
     scratch.write("test.txt", ids(0));
     scratch.write("train.txt", ids(1));
     scratch
+}
+
+fn recipe(scratch: &Scratch, model: &str) -> serde_json::Value {
+    serde_json::from_str(&scratch.ok(&format!("inspect {model} --recipe"))).unwrap()
 }
 
 const FIT: &str = "fit ask-ls g/edges.csv --labels g/labels.csv --train-ids train.txt --model m";
@@ -37,13 +42,13 @@ fn features_and_links_are_learned_together() {
     let fit = scratch.json(&format!("{FIT} --features words.csv"));
     assert!(fit["chosen"].as_str().unwrap().starts_with("feature-weight "), "{fit}");
     let both = scratch.json(TEST)["accuracy"].as_f64().unwrap();
-    let inspected = scratch.json("inspect m --recipe");
+    let inspected = recipe(&scratch, "m");
     assert_eq!(inspected["feature-weight"], fit["params"]["feature-weight"], "{inspected}");
     // Names, and rows in the order of the nodes, are the same.
     scratch.json(&format!("{FIT} --features words.mtx"));
     assert_eq!(scratch.json(TEST)["accuracy"].as_f64().unwrap(), both);
     scratch.json(&format!("{FIT} --features words.csv --feature-weight 0.9 --kernel rbf --threads 1"));
-    assert_eq!(scratch.json("inspect m --recipe")["feature-weight"], 0.9);
+    assert_eq!(recipe(&scratch, "m")["feature-weight"], 0.9);
     let kept = scratch.bytes("m");
     scratch.json(&format!("{FIT} --features words.csv --feature-weight 0.9 --kernel rbf --threads 2"));
     assert!(kept == scratch.bytes("m"), "the model does not depend on the number of threads");
@@ -62,7 +67,7 @@ fn new_nodes_bring_their_features() {
     scratch.json("embed g/edges.csv --features words.csv --rank 4 --walk 2 --model e");
     scratch.ok("transform e --rows more.csv --features more-words.csv --out more.npy");
     refused(&scratch, "transform e --rows more.csv --out more.npy", &["`features` is missing for", "`new`"]);
-    assert_eq!(scratch.json("inspect e --recipe")["walk"], 2);
+    assert_eq!(recipe(&scratch, "e")["walk"], 2.0);
 }
 
 #[test]

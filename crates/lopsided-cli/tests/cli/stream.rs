@@ -49,7 +49,7 @@ fn a_streamed_file_is_embedded_the_same_plain_and_packed_and_by_any_number_of_th
 fn coordinates_are_exact_by_default_and_bits_the_same_by_any_number_of_threads() {
     let scratch = Scratch::new();
     scratch.write("a.svm", sparse_table(300));
-    let options = "--stream --rows-sample 50 --cols-sample 30 --rank 4 --tol 0.9 --kernel rbf";
+    let options = "--stream --solver nystrom --rows-sample 50 --cols-sample 30 --rank 4 --tol 0.9 --kernel rbf";
     let words = |name: &str, rest: &str| format!("embed a.svm {options} --rows-out {name} --json {rest}");
     let json: serde_json::Value = serde_json::from_str(&scratch.rough(&words("u.npy", "--threads 1"))).unwrap();
     assert_eq!(json["compat_width"], 60);

@@ -9,7 +9,7 @@ const CITIES: [&str; 4] = ["Oslo", "\"Aalborg, \"\"N\"\"\"", "Ærø", "New York"
 fn row(i: usize) -> [String; 5] {
     let city = CITIES[(i * 5 + i / 7) % 4].to_string();
     let class = if (i * 5 + i / 7) % 4 < 2 { "\"yes, \"\"of course\"\"\"" } else { "no" };
-    [(i * 37 % 101).to_string(), city, (i % 3 == 0).to_string(), format!("{:03}", i % 5), class.into()]
+    [(i * 37 % 101).to_string(), city, i.is_multiple_of(3).to_string(), format!("{:03}", i % 5), class.into()]
 }
 
 const HEADER: [&str; 5] = ["size", "city", "open", "code", "buys"];
@@ -101,7 +101,8 @@ fn hostile_tables_get_a_sentence() {
     let scratch = Scratch::new();
     let numbers = |i: usize| format!("{i},{}", i % 7);
     let table = |name: &str, header: &str, cell: &dyn Fn(usize) -> String| {
-        let rows: String = (0..40).map(|i| format!("{},{},{}\n", numbers(i), cell(i), ["a", "b"][i % 2])).collect();
+        let row = |i| format!("{},{},{}\n", numbers(i), cell(i), ["a", "b"][i % 2]);
+        let rows = (0..40).map(row).collect::<Vec<_>>().concat();
         scratch.write(name, format!("{header}\n{rows}"));
     };
     table("dates.csv", "a,b,when,y", &|i| format!("2024-05-{:02}", 1 + i % 28));
@@ -154,7 +155,7 @@ fn a_hundred_thousand_words_stay_sparse() {
 fn several_targets_are_predicted_in_columns() {
     let scratch = Scratch::new();
     let rows: String = (0..60).fold(String::from("a,b,\"c, d\",e\n"), |mut out, i| {
-        let a = i as f64 / 10.0;
+        let a = f64::from(i) / 10.0;
         let _ = writeln!(out, "{a},{},{},{}", i % 4, a.sin(), 2.0 * a);
         out
     });
@@ -170,7 +171,7 @@ fn several_targets_are_predicted_in_columns() {
     assert!(csv.starts_with("id,\"prediction_c, d\",prediction_e\n0,"), "{csv}");
     let json = scratch.json("predict m.model t.csv");
     let each: Vec<f64> = json["targets"].as_array().unwrap().iter().map(|t| t["rmse"].as_f64().unwrap()).collect();
-    assert!((json["rmse"].as_f64().unwrap() - (each[0] + each[1]) / 2.0).abs() < 1e-12, "{json}");
+    assert!((json["rmse"].as_f64().unwrap() - f64::midpoint(each[0], each[1])).abs() < 1e-12, "{json}");
     assert_eq!(json["predictions"][0].as_array().unwrap().len(), 3);
     assert!(each.iter().all(|error| *error < 0.1), "{json}");
     let said = refused(&scratch, "fit svm t.csv --target a,b --model x.model");

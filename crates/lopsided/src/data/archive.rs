@@ -498,7 +498,7 @@ mod tests {
         let mut newer = bytes;
         newer[digit] = b'9';
         std::fs::write(&path, newer).unwrap();
-        assert!(Archive::load(&path).unwrap_err().to_string().contains("format 9, newer than 1"));
+        assert!(Archive::load(&path).unwrap_err().to_string().contains("format 9, newer than 2"));
         std::fs::write(&path, b"\x02\0\0\0\0\0\0\0{}").unwrap();
         assert!(Archive::load(&path).unwrap_err().to_string().contains("not a lopsided model"));
     }

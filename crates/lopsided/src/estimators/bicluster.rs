@@ -235,7 +235,7 @@ impl Biclustering {
     /// ```
     /// use lopsided::{Biclustering, Mat, Run, Samples};
     ///
-    /// let a = Mat::from_fn(9, 7, |i, j| ((i + 2 * j) % 4) as f64 + 1.0);
+    /// let a = Mat::from_fn(9, 7, |i, j| ((i * j + 3 * i + j) as f64).sin() + 1.0);
     /// let machine = Biclustering::new("rbf", 2, 2).with_rank(2);
     /// let data = machine.dataset(Samples::Dense(a), &Run::default())?;
     /// assert_eq!(machine.own_columns(&data, &Run::default())?.singular_values().len(), 4);

@@ -38,7 +38,7 @@ pub const SVD_SETTINGS: [Setting; 7] = [
         "rank",
         "number of components",
         "between 1 and the smaller side of G",
-        "16; 20 to bicluster, 100 to learn (200 on graphs), 64 for links; fewer where the data have fewer samples",
+        "16; 20 to bicluster, 100 to learn, up to 200 on graphs of more than 1000 nodes, 64 for links; fewer where the data have fewer samples",
     ),
     Setting::new("solver", "who finds the singular triplets", "one of `lopsided list solvers`", "auto"),
     Setting::new("center", "centres both feature maps", "true or false", "false; true for kpca and to bicluster"),
@@ -85,6 +85,9 @@ pub const COMPAT_SETTINGS: [Setting; 2] = [
     Setting::new("compat-width", "number of those coordinates", "at least 1", "by the size of the matrix"),
 ];
 
+/// Components of the nodes of a large graph that a machine learns from.
+const NODE_RANK: usize = 200;
+
 /// What a task takes where the user says nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Usual {
@@ -120,7 +123,7 @@ impl Usual {
     /// A machine that learns a target, on the nodes of a graph or on the rows of a table.
     pub fn learning(kernel: &'static str, graph: bool) -> Usual {
         if graph {
-            return Usual { kernel, rank: 200, ..Usual::NODES };
+            return Usual { kernel, rank: 100, ..Usual::NODES };
         }
         Usual { kernel, gamma: Gamma::Median, gamma_factor: 1.0, rank: 100, center: false, unit: false }
     }
@@ -392,7 +395,9 @@ pub fn estimator<T: Scalar>(
     let asked = given.value("rank").is_some();
     let mut svd = take_svd::<T>(&mut given, &usual, entry.has("landmarks"), usize::MAX)?;
     if !asked {
-        svd.rank = svd.rank.min(most_components(&svd.gram.kernel, data, None));
+        // Large graphs have more to tell than small ones.
+        let most = if data.frame.is_some() { data.x.count() / 10 } else { 0 };
+        svd.rank = svd.rank.max(most.min(NODE_RANK)).min(most_components(&svd.gram.kernel, data, None));
     }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };

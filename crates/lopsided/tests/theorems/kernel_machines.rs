@@ -129,10 +129,14 @@ fn unusable_weights_and_settings_are_refused() {
         svd: KernelSvd::new("rbf"),
         compat: lopsided::Compatibility::new(lopsided::Compat::Pca),
     };
-    for name in ["kernel-svd", "ask-ls", "ls-svm"] {
+    for (name, weight, sentence) in [
+        ("kernel-svd", 1.0, "`weights` is given but must be left out"),
+        ("ask-ls", -1.0, "-1 for sample `0`"),
+        ("ls-svm", f64::NAN, "NaN for sample `0`"),
+    ] {
         let entry = others.iter().find(|e| e.name == name).unwrap();
-        let weighted = Dataset { weights: Some(vec![1.0; 60]), ..train.clone() };
+        let weighted = Dataset { weights: Some(vec![weight; 60]), ..train.clone() };
         let error = (entry.build)(recipe()).fit(weighted, &Run::default()).err().unwrap().to_string();
-        assert!(error.contains("`weights` is given but must be left out"), "{name}: {error}");
+        assert!(error.contains(sentence), "{name}: {error}");
     }
 }

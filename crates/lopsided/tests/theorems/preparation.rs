@@ -272,7 +272,7 @@ fn several_targets_are_learned_as_each_alone() {
     }
     let errors = errors_of(values.as_ref(), both.as_ref());
     let mean = score(several.y.as_ref().unwrap(), both.as_ref());
-    assert!((mean - (errors[0] + errors[1]) / 2.0).abs() < 1e-12);
+    assert!((mean - f64::midpoint(errors[0], errors[1])).abs() < 1e-12);
     let refused =
         recipe::estimator("svm", Settings::default(), &several).unwrap().1.fit(several.clone(), &Run::default());
     assert!(refused.err().unwrap().to_string().contains("only `krr` learns several"));

@@ -186,13 +186,11 @@ fn best_power(logs: &Mat<f64>, truth: &[usize], counts: &[f64]) -> f64 {
 /// Targets, and what each sample counts.
 type Counted<'a> = (MatRef<'a, f64>, &'a [f64]);
 
+/// Weights of (f_s, f_t, 1) from such rows, their targets and what they count.
+type Regression = fn(&Mat<f64>, &[f64], &[f64]) -> [f64; 3];
+
 /// The rows (f_s, f_t, 1) of class c and its targets, for one of the regressions below.
-fn weights_of(
-    held: &Scores,
-    (y, counts): Counted<'_>,
-    c: usize,
-    learn: fn(&Mat<f64>, &[f64], &[f64]) -> [f64; 3],
-) -> [f64; 3] {
+fn weights_of(held: &Scores, (y, counts): Counted<'_>, c: usize, learn: Regression) -> [f64; 3] {
     let x = Mat::from_fn(y.nrows(), 3, |i, k| match k {
         0 => held.source[(i, c)],
         1 => held.target[(i, c)],

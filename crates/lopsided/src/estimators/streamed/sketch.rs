@@ -118,12 +118,11 @@ impl ColumnSums {
         for start in (0..most).step_by(COLUMNS) {
             let here = start..most.min(start + COLUMNS);
             let needed = self.reach[here.clone()].iter().map(|&r| r.min(2 * most) * entry).sum::<usize>() as u64;
-            match blocks.last_mut().filter(|_| held + needed <= bytes) {
-                Some(block) => (block.end, held) = (here.end, held + needed),
-                None => {
-                    blocks.push(here);
-                    held = needed;
-                }
+            if let Some(block) = blocks.last_mut().filter(|_| held + needed <= bytes) {
+                (block.end, held) = (here.end, held + needed);
+            } else {
+                blocks.push(here);
+                held = needed;
             }
         }
         blocks

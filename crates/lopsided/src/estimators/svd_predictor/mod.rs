@@ -37,7 +37,7 @@ const SETTINGS: [Setting; 3] = [
         "rank",
         "number of components",
         "between 1 and the smaller side of G",
-        "100 (200 on graphs), or the smaller side of G",
+        "100, on graphs up to 200 by the number of nodes, or the smaller side of G",
     ),
     Setting::new("scaling", "scales components by the singular values", "none, sqrt or full", "none"),
     Setting::new(

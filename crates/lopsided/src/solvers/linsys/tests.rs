@@ -140,7 +140,7 @@ fn the_largest_singular_value_is_that_of_the_complete_decomposition() {
 /// A smooth kernel of samples some of which are equal.
 fn with_duplicates(n: usize, seed: u64) -> Mat<f64> {
     let x = synth::gaussian::<f64>(n, 3, seed);
-    let place = |i: usize| if i % 4 == 0 { i / 8 } else { i };
+    let place = |i: usize| if i.is_multiple_of(4) { i / 8 } else { i };
     let distance = |i: usize, j: usize| (0..3).map(|k| (x[(place(i), k)] - x[(place(j), k)]).powi(2)).sum::<f64>();
     Mat::from_fn(n, n, |i, j| (-0.05 * distance(i, j)).exp())
 }
