@@ -85,6 +85,8 @@ fn files(scratch: &Scratch) {
     scratch.write("new-edges.csv", "source,target\nnew,1\nnew,5\n2,new\n");
     let ids = |range: std::ops::Range<usize>| range.map(|i| i.to_string()).collect::<Vec<_>>().join("\n") + "\n";
     scratch.write("train.txt", ids(0..200));
+    let people = (0..400).map(|i| format!("{i},{},{}", i % 3, i * 7 % 11)).collect::<Vec<_>>();
+    scratch.write("people.csv", format!("id,group,age\n{}\n", people.join("\n")));
     scratch.write("test.txt", ids(200..400));
     scratch.write("flowers.csv", classes(120, 6, Some("species")));
     scratch.write("new-flowers.csv", classes(20, 6, None));

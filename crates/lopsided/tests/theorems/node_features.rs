@@ -77,7 +77,7 @@ fn all_of<T: Scalar>(spec: &KernelSpec, data: &Dataset<T>, choice: OperatorChoic
 
 /// Sum and product of the kernels of links and of features, through every operator.
 fn kernels_of_both_agree<T: Scalar>(tol: f64, (nodes, words, weight, steps, seed): (usize, bool, f64, usize, u64)) {
-    let graph = synth::random_graph(nodes, 3 * nodes, 12, seed).unwrap();
+    let graph = synth::random_graph(nodes, 2 * nodes, 12, seed).unwrap();
     let rule = GraphRule { walk: steps, ..GraphRule::default() };
     let given = features::<T>(&graph, 6, words, seed);
     let data = Dataset::<T>::from_graph(&graph, &rule).unwrap().with_features(&given, weight).unwrap();
@@ -110,7 +110,7 @@ proptest! {
 
     #[test]
     fn a_weight_may_be_changed_afterwards(nodes in 3usize..40, words: bool, weight in 0.0f64..=1.0, seed in 0u64..1000) {
-        let graph = synth::random_graph(nodes, 3 * nodes, 12, seed).unwrap();
+        let graph = synth::random_graph(nodes, 2 * nodes, 12, seed).unwrap();
         let given = features::<f64>(&graph, 5, words, seed);
         let data = || Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
         let (direct, later) = (data().with_features(&given, weight).unwrap(), data().with_features(&given, 0.5).unwrap());
@@ -123,7 +123,7 @@ proptest! {
 
     #[test]
     fn nodes_get_their_own_samples_back(nodes in 3usize..40, words: bool, out: bool, steps in 1usize..4, seed in 0u64..1000) {
-        let graph = synth::random_graph(nodes, 3 * nodes, 12, seed).unwrap();
+        let graph = synth::random_graph(nodes, 2 * nodes, 12, seed).unwrap();
         let links = if out { Links::Out } else { Links::In };
         let given = features::<f64>(&graph, 5, words, seed);
         let rule = GraphRule { links, walk: steps, ..GraphRule::default() };
