@@ -72,12 +72,12 @@ class NystromRidge(Machine, Regressor):
             raise ValueError(f"`alpha` is {self.alpha} but must be a number above 0")
         return 1.0 / alpha
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, features: Any = None) -> Any:
         """Learn values of samples."""
         self.__dict__.pop("estimators_", None)
         values = y if y is None else np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
         if values is None or values.ndim != 2:
-            return super().fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight, features=features)
         if self._only_plans:
             return super().fit(X, values[:, 0], sample_weight)
         self.estimators_ = [type(self)(**self.get_params()).fit(X, target, sample_weight) for target in values.T]
@@ -109,10 +109,10 @@ class NystromRidge(Machine, Regressor):
         self._learned(lambda listener: _core.fit_stream(words, path, given, seed, listener))
         return self
 
-    def predict(self, X: Any, *, Z: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Values of samples."""
         if not hasattr(self, "estimators_"):
-            return super().predict(X, Z=Z)
+            return super().predict(X, Z=Z, features=features)
         return np.column_stack([one.predict(X, Z=Z) for one in self.estimators_])
 
     def save(self, path: Any) -> None:

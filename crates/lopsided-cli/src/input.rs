@@ -28,7 +28,7 @@ pub(crate) struct Loaded<T> {
 pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run) -> Result<Loaded<T>> {
     let compat = recipe::take_compat(given, Compat::None)?;
     let asked = take_preparation(given)?;
-    let kernel = estimator::kernel(given, &Usual::NODES.with_features(args.features.features.is_some()));
+    let kernel = estimator::kernel(given, &Usual::NODES);
     let rule = recipe::take_graph_rule(given, &kernel, Usual::NODES.unit)?;
     if args.cols.is_some() {
         refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;

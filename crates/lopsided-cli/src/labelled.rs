@@ -70,7 +70,7 @@ fn samples<T: Scalar>(
     run: &Run,
 ) -> Result<Labelled<T>> {
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, true);
-    let kernel = estimator::kernel(given, &usual.with_features(features.is_some()));
+    let kernel = estimator::kernel(given, &usual);
     let rule = recipe::take_graph_rule(given, &kernel, false)?;
     let table = match (read::<T>(&args.input, options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),

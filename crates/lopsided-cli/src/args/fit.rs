@@ -73,7 +73,7 @@ const FIT_HELP: &str = "Examples:
   lopsided fit ls-svm edges.csv --labels classes.csv --features people.csv \\
       --model nodes.model
   lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
-      --grid rank=5,10,20 penalty=1,100 gamma-factor=0.5,1,2 \\
+      --grid rank=2,4,6 penalty=1,100 gamma-factor=0.5,1,2 \\
       --model flowers.model
   lopsided fit svm flowers.csv --target species --kernel rbf --multi-class ovo \\
       --probability --model flowers.model

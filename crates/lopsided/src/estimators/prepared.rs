@@ -42,8 +42,8 @@ const FEW: usize = 2000;
 /// Fewer samples than this say nothing about a penalty.
 const ENOUGH: usize = 12;
 
-/// Shares of features beside links that are tried.
-const WEIGHTS: [f64; 3] = [0.5, 0.2, 0.8];
+/// Shares of features beside links that are tried, links alone and features alone among them.
+const WEIGHTS: [f64; 5] = [0.5, 0.2, 0.8, 0.0, 1.0];
 
 /// An estimator with what its columns go through and the penalties to choose from; none where one was given.
 pub(super) struct Prepared<T> {

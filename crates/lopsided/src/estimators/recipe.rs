@@ -127,17 +127,6 @@ impl Usual {
         }
         Usual { kernel, gamma: Gamma::Median, gamma_factor: 1.0, rank: 100, center: false, unit: false }
     }
-
-    /// The same for nodes that have features beside links: the sum of both kernels, whose products cost no more than the samples
-    /// have entries.
-    pub fn with_features(self, features: bool) -> Usual {
-        if features { Usual { kernel: "linear", ..self } } else { self }
-    }
-
-    /// What is usual for these data.
-    fn of<T: Scalar>(self, data: &Dataset<T>) -> Usual {
-        self.with_features(has_features(data))
-    }
 }
 
 fn has_features<T: Scalar>(data: &Dataset<T>) -> bool {
@@ -299,7 +288,6 @@ pub fn take_nodes<T: Scalar>(
     usual: &Usual,
     run: &Run,
 ) -> Result<Dataset<T>> {
-    let usual = usual.with_features(features.is_some());
     let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
     let kernel = KernelSpec::new(&kernel);
     let (rule, most) = take_graph_rule(given, &kernel, usual.unit)?;
@@ -384,7 +372,7 @@ pub fn estimator<T: Scalar>(
     data: &Dataset<T>,
 ) -> Result<(Recipe, Box<dyn Estimator<T>>)> {
     let entry = entry::<T>(name)?;
-    let usual = Usual::learning(entry.kernel, data.frame.is_some()).of(data);
+    let usual = Usual::learning(entry.kernel, data.frame.is_some());
     let weight = take_feature_weight(&mut given)?;
     if let Some(weight) = weight.filter(|_| !has_features(data)) {
         return Err(Error::param("feature-weight", weight, "left out for samples without features beside links"));
@@ -475,7 +463,7 @@ pub fn most_components<T: Scalar>(kernel: &KernelSpec, data: &Dataset<T>, folds:
 /// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
 pub fn embedding<T: Scalar>(mut given: Settings, data: &Dataset<T>, own_columns: bool) -> Result<KernelSvd> {
     let asked = given.value("rank").is_some();
-    let usual = if data.frame.is_some() { Usual::NODES.of(data) } else { Usual::EMBEDDING };
+    let usual = if data.frame.is_some() { Usual::NODES } else { Usual::EMBEDDING };
     let mut svd = take_svd::<T>(&mut given, &usual, false, usize::MAX)?;
     given.refuse_unknown(&[])?;
     if !asked {

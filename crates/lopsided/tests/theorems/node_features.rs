@@ -194,7 +194,6 @@ fn every_estimator_of_nodes_learns_from_both_and_says_how() {
         let model = machine.fit(both.clone(), &Run::default()).unwrap();
         let report = model.report();
         assert!(report.chosen.as_ref().unwrap().starts_with("feature-weight "), "{name}: {:?}", report.chosen);
-        assert_eq!(report.params["kernel"], "linear");
         let weight = report.params["feature-weight"].as_f64().unwrap();
         let decision = model.decision(&wanted, &Run::default()).unwrap();
         // Far above a third, which is chance.
