@@ -151,7 +151,7 @@ const HELP: &str = "Examples:
   lopsided reproduce ksvd-3 --data data --max-rows 200
   lopsided reproduce ksvd-6 --data data --only cora --out figures
   lopsided reproduce ksvd-7 --generate 20000,20000,15 --quick
-  lopsided reproduce nkm-1 --data data --only dna --trials 30 --out figures
+  lopsided reproduce nkm-1 --data data --only dna --trials 3 --out figures
 ksvd-1, ksvd-4, ksvd-6 and askls-3 run on every folder of DIR with a list of
 links (edges.csv) and classes (labels.csv), ksvd-3, askls-4 and nkm-1 on those
 with a table (data.csv, last column the target), ksvd-5 on both, ksvd-2 on those

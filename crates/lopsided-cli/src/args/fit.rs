@@ -71,7 +71,7 @@ const FIT_HELP: &str = "Examples:
   lopsided fit kernel-svd edges.csv --labels classes.csv --train-ids train.txt \\
       --cv 5 --model nodes.model
   lopsided fit ls-svm edges.csv --labels classes.csv --features people.csv \\
-      --model nodes.model
+      --model people.model
   lopsided fit kernel-svd flowers.csv --target species --kernel rbf --cv 5 \\
       --grid rank=2,4,6 penalty=1,100 gamma-factor=0.5,1,2 \\
       --model flowers.model
@@ -84,7 +84,7 @@ const FIT_HELP: &str = "Examples:
   lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 \\
       --model huge.model
   lopsided fit kpca flowers.csv --target species --rank 5 \\
-      --model flowers.model
+      --model components.model
 The features of a node are both sides of the kernel SVD, [U, V], those of a row
 are U; a one-vs-rest linear LS-SVM learns classes from them, ridge regression
 values. All nodes of a graph are embedded, also those without label; of a table
