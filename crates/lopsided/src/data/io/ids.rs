@@ -32,7 +32,7 @@ const LABEL_NAMES: [&str; 8] = ["label", "labels", "class", "target", "y", "comm
 /// ```
 ///
 /// # Errors
-/// [`Error::Parse`] with the line for one that has not two columns or an empty field; [`Error::Io`].
+/// [`crate::Error::Parse`] with the line for one that has not two columns or an empty field; [`crate::Error::Io`].
 pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
     let source = Source::open(path)?;
     match extension(path).as_str() {
