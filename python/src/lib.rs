@@ -5,7 +5,6 @@ mod data;
 mod error;
 mod fit;
 mod fitted;
-mod learner_spec;
 mod links;
 mod model;
 mod nodes;

@@ -3,11 +3,10 @@
 use crate::convert::settings_of;
 use crate::convert::{matrix, samples, vector};
 use crate::error::exception;
-use crate::learner_spec::spec;
 use crate::run::run;
 use lopsided::base::settings::Settings;
 use lopsided::data::archive::Archive;
-use lopsided::online::{History, Instance, LearnerSpec, OnlineLearner, Trial};
+use lopsided::online::{History, Instance, LearnerSpec, OnlineLearner, Trial, learner_spec};
 use lopsided::solvers::lowrank::{Anchors, KernelFunctions};
 use lopsided::{Error, Mat, Progress, Result, Run, Samples, SamplesRef};
 use numpy::PyReadonlyArray1;
@@ -150,7 +149,7 @@ fn held(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 impl State {
     fn new(name: &str, settings: Settings) -> Result<Self> {
-        let spec = spec(name, settings)?;
+        let spec = learner_spec(name, settings)?;
         let learner = spec.build()?;
         Ok(State { spec, learner, history: History::default(), losses: Vec::new() })
     }

@@ -6,7 +6,7 @@ use lopsided::estimators::recipe::{
     BICLUSTER_SETTINGS, COMPAT_SETTINGS, FEATURE_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS,
 };
 use lopsided::estimators::{APPROXIMATION_SETTINGS, PREPARED_SETTINGS, estimators, gram_settings};
-use lopsided::online::learners;
+use lopsided::online::{SIDE_SETTINGS, STEP_SETTINGS, TASK_SETTINGS, learners};
 use lopsided::solvers::svd::solvers;
 use std::marker::PhantomData;
 
@@ -28,7 +28,7 @@ pub(crate) struct Clusters;
 /// Settings of `fit`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Learning;
-/// Settings of `online` that are a learner's own.
+/// Settings of `online`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Learners;
 
@@ -77,7 +77,12 @@ impl Family for Learning {
 
 impl Family for Learners {
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
-        vec![("Learners", learners().iter().flat_map(|entry| entry.settings).copied().collect())]
+        vec![
+            ("Learning", TASK_SETTINGS.to_vec()),
+            ("Learners", learners().iter().flat_map(|entry| entry.settings).copied().collect()),
+            ("Kernels", SIDE_SETTINGS.to_vec()),
+            ("Steps", STEP_SETTINGS.to_vec()),
+        ]
     }
 }
 

@@ -15,88 +15,9 @@ pub(crate) struct OnlineArgs {
     #[arg(long, value_name = "F")]
     pub(crate) format: Option<lopsided::data::io::Format>,
     #[command(flatten)]
-    pub(crate) task: TaskArgs,
-    #[command(flatten)]
     pub(crate) given: Given<Learners>,
     #[command(flatten)]
-    pub(crate) kernels: OnlineKernelArgs,
-    #[command(flatten)]
-    pub(crate) steps: StepArgs,
-    #[command(flatten)]
     pub(crate) saving: SavingArgs,
-}
-
-/// What is learned.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Learning")]
-pub(crate) struct TaskArgs {
-    /// squared, absolute, logistic, hinge or gain (minus the prediction, no label). Default: the learner's usual one.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) loss: Option<String>,
-    /// Scale every vector to unit length in feature space, and an instance of s vectors by 1/s.
-    #[arg(long)]
-    pub(crate) normalize: bool,
-    /// Store at most N samples on each side.
-    #[arg(long, value_name = "N")]
-    pub(crate) budget: Option<usize>,
-    /// How a sample goes when the budget is full: merge (projected onto the others) or drop.
-    #[arg(long, value_name = "NAME", default_value = "merge")]
-    pub(crate) removal: String,
-}
-
-/// Kernels of the two sides.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Kernels")]
-pub(crate) struct OnlineKernelArgs {
-    /// Kernel of the left vectors: linear, poly, rbf, laplacian, or precomputed (see below).
-    #[arg(long, value_name = "NAME", default_value = "linear")]
-    pub(crate) kernel: String,
-    /// Its coefficient of the distance or scalar product, a number.
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
-    pub(crate) gamma: Option<f64>,
-    /// Degree of the polynomial kernel.
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
-    pub(crate) degree: Option<f64>,
-    /// Constant of the polynomial kernel.
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
-    pub(crate) coef0: Option<f64>,
-    /// Kernel of the right vectors. Default: that of the left ones, with the same numbers.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) right_kernel: Option<String>,
-    /// gamma of the right kernel.
-    #[arg(long, value_name = "G", allow_negative_numbers = true, requires = "right_kernel")]
-    pub(crate) right_gamma: Option<f64>,
-    /// Degree of the right kernel.
-    #[arg(long, value_name = "D", allow_negative_numbers = true, requires = "right_kernel")]
-    pub(crate) right_degree: Option<f64>,
-    /// Constant of the right kernel.
-    #[arg(long, value_name = "C", allow_negative_numbers = true, requires = "right_kernel")]
-    pub(crate) right_coef0: Option<f64>,
-}
-
-/// How far each trial moves the matrix.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Steps")]
-pub(crate) struct StepArgs {
-    /// auto (by the sizes of what was seen), fixed, decreasing (S/√t) or tuned (as the theorem wants it). Default: tuned with
-    /// --horizon, decreasing with --step, else auto.
-    #[arg(long, value_name = "RULE")]
-    pub(crate) steps: Option<String>,
-    /// S, the size of fixed steps or of the first decreasing one. Default: 1.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) step: Option<f64>,
-    /// T, the number of trials that tuned steps are made for.
-    #[arg(long, value_name = "T")]
-    pub(crate) horizon: Option<u64>,
-    /// L*, the gain that the best fixed matrix is expected to miss, for tuned steps. Default: T.
-    #[arg(long, value_name = "L", allow_negative_numbers = true, requires = "horizon")]
-    pub(crate) expected_loss: Option<f64>,
-    /// r, the expected dimension of the instances' span, for tuned steps. Default: --dimension or T.
-    #[arg(long, value_name = "R", requires = "horizon")]
-    pub(crate) expected_rank: Option<usize>,
-    /// s, the rank of the instances, for tuned steps of gd-symmetric. Default: 1.
-    #[arg(long, value_name = "S", requires = "horizon")]
-    pub(crate) instance_rank: Option<usize>,
 }
 
 /// Where results go.

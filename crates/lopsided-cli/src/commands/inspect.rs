@@ -43,14 +43,47 @@ struct Contents {
     columns: Vec<Described>,
 }
 
-/// A model that predicts without an embedding, as `--json` prints it.
+/// What every file of a model says of itself.
 #[derive(Serialize)]
-struct Predictor {
+struct Origin {
     estimator: String,
     format: u64,
     version: String,
     precision: String,
     bytes: u64,
+}
+
+impl Origin {
+    fn of(archive: &Archive, bytes: u64) -> Result<Self> {
+        Ok(Origin {
+            estimator: archive.field("estimator")?,
+            format: archive.field("format")?,
+            version: archive.field("version")?,
+            precision: archive.field("precision")?,
+            bytes,
+        })
+    }
+
+    /// The first lines of a table, with the settings that were used.
+    fn lines(&self, params: &BTreeMap<String, serde_json::Value>) -> Vec<(&'static str, String)> {
+        let settings: Vec<String> = params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        vec![
+            ("estimator", format!("{}, {}", self.estimator, self.precision)),
+            self.file(),
+            ("settings", settings.join(", ").replace('"', "")),
+        ]
+    }
+
+    fn file(&self) -> (&'static str, String) {
+        ("file", format!("format {}, written by lopsided {}, {}", self.format, self.version, bytes(self.bytes)))
+    }
+}
+
+/// A model that predicts without an embedding, as `--json` prints it.
+#[derive(Serialize)]
+struct Predictor {
+    #[serde(flatten)]
+    origin: Origin,
     #[serde(flatten)]
     head: HeadContents,
 }
@@ -102,20 +135,15 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
 /// A checkpoint of `online`, as `--json` prints it.
 #[derive(Serialize)]
 struct Checkpoint {
-    estimator: String,
-    format: u64,
-    version: String,
-    bytes: u64,
+    #[serde(flatten)]
+    origin: Origin,
     settings: LearnerSpec,
     account: Account,
 }
 
 fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
     let found = Checkpoint {
-        estimator: archive.field("estimator")?,
-        format: archive.field("format")?,
-        version: archive.field("version")?,
-        bytes: size,
+        origin: Origin::of(archive, size)?,
         settings: archive.field("spec")?,
         account: *LearnerSpec::restore(archive)?.account(),
     };
@@ -123,13 +151,13 @@ fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
         talk::json(&found)?;
         return Ok(Outcome::Done);
     }
-    let Checkpoint { format, version, settings, account, .. } = found;
+    let Checkpoint { origin, settings, account } = found;
     let kernels = settings.right.as_ref().map_or(settings.left.name.clone(), |right| {
         format!("{} on the left, {} on the right", settings.left.name, right.name)
     });
     talk::print(&text::aligned(&[
         ("learner", format!("{}, {} loss", settings.name, settings.loss)),
-        ("file", format!("format {format}, written by lopsided {version}, {}", bytes(size))),
+        origin.file(),
         ("kernel", kernels),
         ("trials", format!("{}, cumulative loss {}", account.trials, text::number(account.cumulative_loss))),
         ("matrix", format!("rank {}, {} samples stored", account.rank, account.stored)),
@@ -140,11 +168,8 @@ fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
 /// A model of kernel principal components, as `--json` prints it.
 #[derive(Serialize)]
 struct Components {
-    estimator: String,
-    format: u64,
-    version: String,
-    precision: String,
-    bytes: u64,
+    #[serde(flatten)]
+    origin: Origin,
     n_train: usize,
     rank: usize,
     variances: Vec<f64>,
@@ -155,11 +180,7 @@ struct Components {
 
 fn components(archive: &Archive, model: &KernelPcaModel<f64>, size: u64, context: &Context) -> Result<Outcome> {
     let contents = Components {
-        estimator: archive.field("estimator")?,
-        format: archive.field("format")?,
-        version: archive.field("version")?,
-        precision: archive.field("precision")?,
-        bytes: size,
+        origin: Origin::of(archive, size)?,
         n_train: model.n_train,
         rank: model.variances.len(),
         variances: model.variances.clone(),
@@ -170,28 +191,16 @@ fn components(archive: &Archive, model: &KernelPcaModel<f64>, size: u64, context
         talk::json(&contents)?;
         return Ok(Outcome::Done);
     }
-    let settings: Vec<String> = contents.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let mut lines = vec![
-        ("estimator", format!("{}, {}", contents.estimator, contents.precision)),
-        ("file", format!("format {}, written by lopsided {}, {}", contents.format, contents.version, bytes(size))),
-        ("settings", settings.join(", ").replace('"', "")),
-        ("learned", format!("{} components from {} samples", contents.rank, contents.n_train)),
-        ("variances", text::first_values(&contents.variances)),
-    ];
+    let mut lines = contents.origin.lines(&contents.params);
+    lines.push(("learned", format!("{} components from {} samples", contents.rank, contents.n_train)));
+    lines.push(("variances", text::first_values(&contents.variances)));
     lines.extend(column_lines(&contents.columns));
     talk::print(&text::aligned(&lines))?;
     Ok(Outcome::Done)
 }
 
 fn predictor(archive: &Archive, model: &dyn Model<f64>, size: u64, context: &Context) -> Result<Outcome> {
-    let contents = Predictor {
-        estimator: archive.field("estimator")?,
-        format: archive.field("format")?,
-        version: archive.field("version")?,
-        precision: archive.field("precision")?,
-        bytes: size,
-        head: HeadContents::of(archive, model)?,
-    };
+    let contents = Predictor { origin: Origin::of(archive, size)?, head: HeadContents::of(archive, model)? };
     if context.global.json {
         talk::json(&contents)?;
     } else {
@@ -202,13 +211,7 @@ fn predictor(archive: &Archive, model: &dyn Model<f64>, size: u64, context: &Con
 
 impl Predictor {
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let params = &self.head.fit.params;
-        let settings: Vec<String> = params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let mut lines = vec![
-            ("estimator", format!("{}, {}", self.estimator, self.precision)),
-            ("file", format!("format {}, written by lopsided {}, {}", self.format, self.version, bytes(self.bytes))),
-            ("settings", settings.join(", ").replace('"', "")),
-        ];
+        let mut lines = self.origin.lines(&self.head.fit.params);
         lines.extend(self.head.lines());
         lines
     }

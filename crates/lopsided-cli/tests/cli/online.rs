@@ -211,7 +211,7 @@ fn bad_input_is_one_clear_sentence() {
         ("gd-trace p.csv --steps tuned", "`horizon` is missing"),
         ("gd-trace p.csv --steps huge", "no rule for step sizes `huge`"),
         ("gd-trace p.csv --step -1", "`step` is -1 but must be a number above 0"),
-        ("gd-trace p.csv --budget 0", "`budget` is 0 but must be at least 1"),
+        ("gd-trace p.csv --budget 0", "`budget` is 0 but must be a whole number of at least 1"),
         ("gd-trace p.csv --removal lose", "no removal `lose`"),
         ("gd-trace p.csv --radius 0", "`radius` is 0 but must be a number above 0"),
         ("gd-trace p.csv --components 2", "`components` is a parameter of learner `gd-trace`"),

@@ -258,6 +258,17 @@ impl Settings {
         self.value(name).map(|value| value.to_string().parse()).transpose()
     }
 
+    /// Refuses settings that mean nothing unless `other` is given.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for the first of them that was given.
+    pub fn needs(&self, other: &str, these: &[&str]) -> Result<()> {
+        let alone = these.iter().find_map(|name| Some((*name, self.value(name)?)));
+        alone.map_or(Ok(()), |(name, value)| {
+            Err(Error::param(name, value, format!("left out, or given with `{other}`")))
+        })
+    }
+
     /// Refuses names that are not among these, with the one that may have been meant.
     ///
     /// ```

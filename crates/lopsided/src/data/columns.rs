@@ -81,6 +81,7 @@ impl WordsBuilder {
         self.codes.push(code);
     }
 
+    /// The number of a text, a new one where it was not seen before.
     fn code(&mut self, text: &str) -> u32 {
         if let Some(&code) = self.known.get(text) {
             return code;
@@ -89,6 +90,11 @@ impl WordsBuilder {
         self.names.push(text.to_owned());
         self.known.insert(text.to_owned(), code);
         code
+    }
+
+    /// The different texts in the order in which they came, and the number of each row's.
+    pub(crate) fn into_parts(self) -> (Vec<String>, Vec<Option<u32>>) {
+        (self.names, self.codes)
     }
 
     pub(crate) fn finish(self) -> Words {

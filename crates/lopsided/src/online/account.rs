@@ -4,6 +4,7 @@
 //! families are below.
 
 use super::budget::BudgetCost;
+use super::loss::Loss;
 use super::subspace::Subspace;
 
 /// Counts and sums over the trials so far.
@@ -80,11 +81,14 @@ impl Account {
         (self.bytes, self.budget) = (space.bytes(), space.cost());
     }
 
-    /// Counts a trial of gradient descent: the size ‖M‖ of its instance, its label and the slope of its loss.
-    pub(super) fn descend(&mut self, size: f64, label: f64, (loss, slope): (f64, f64)) {
+    /// Counts a trial of gradient descent that was predicted as `prediction`, with the size ‖M‖ of its instance, and says its
+    /// loss and, unless there is nothing to learn, the slope of the loss.
+    pub(super) fn judged(&mut self, how: Loss, label: f64, prediction: f64, size: f64) -> (f64, Option<f64>) {
+        let (loss, slope) = (how.value(prediction, label), how.slope(prediction, label));
         self.largest_instance = self.largest_instance.max(size * size);
-        self.largest_label = self.largest_label.max(label.abs());
+        self.largest_label = self.largest_label.max(how.size_of(label).abs());
         self.record(loss, slope * size);
+        (loss, Some(slope).filter(|slope| slope * size != 0.0))
     }
 
     /// Counts a step.

@@ -54,6 +54,7 @@ mod loss;
 mod matrices;
 mod perceptron;
 mod regret;
+mod settings;
 mod spec;
 mod step;
 mod subspace;
@@ -68,6 +69,7 @@ pub use instance::{Instance, Trial};
 pub use invariance::rotation_deviation;
 pub use loss::{LOSSES, Loss};
 pub use regret::{History, RegretPoint};
+pub use settings::{SIDE_SETTINGS, STEP_SETTINGS, TASK_SETTINGS, learner_spec};
 pub use spec::LearnerSpec;
 pub use step::{StepSize, Tuning};
 

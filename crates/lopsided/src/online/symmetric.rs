@@ -76,14 +76,11 @@ impl OnlineLearner for SymmetricDescent {
     fn update(&mut self, instance: &Instance, label: f64) -> Result<Outcome> {
         self.spec.loss.check_label(label)?;
         let (looks, weights, prediction) = self.prediction(instance)?;
-        let loss = self.spec.loss.value(prediction, label);
-        let slope = self.spec.loss.slope(prediction, label);
         let size = self.size_of(instance, &looks, &weights)?;
-        let gradient = slope * size;
-        self.account.descend(size, self.spec.loss.size_of(label), (loss, slope));
-        if gradient != 0.0 {
+        let (loss, slope) = self.account.judged(self.spec.loss, label, prediction, size);
+        if let Some(slope) = slope {
             let step = self.step();
-            self.account.stepped(step, gradient);
+            self.account.stepped(step, slope * size);
             let change: Vec<f64> = weights.iter().map(|w| -step * slope * w).collect();
             self.matrix.add(instance, &looks, &change)?;
             self.account.span = self.account.span.max(self.matrix.space.rank());

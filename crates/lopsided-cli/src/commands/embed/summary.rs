@@ -6,6 +6,7 @@ use crate::{memory, talk};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Plan, StreamedModel};
 use lopsided::report::text;
+use lopsided::solvers::svd::SolveReport;
 use lopsided::{KernelSvdModel, Result, Scalar, Scaling};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -17,9 +18,9 @@ struct Why {
     solver: String,
 }
 
-/// A finished embedding. The fields are those of `--json`.
+/// What is decomposed and how.
 #[derive(Serialize)]
-pub(super) struct Summary {
+struct Problem {
     n: usize,
     m: usize,
     rank: usize,
@@ -27,6 +28,28 @@ pub(super) struct Summary {
     gamma: Option<f64>,
     operator: String,
     solver: String,
+    precision: &'static str,
+    notes: Vec<String>,
+    why: Why,
+}
+
+impl Problem {
+    /// Label and value of the first lines of a table.
+    fn lines(&self, centered: bool) -> Vec<(&'static str, String)> {
+        vec![
+            ("size", format!("{} x {}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
+            ("kernel", with_gamma(&self.kernel, self.gamma) + if centered { ", centred" } else { "" }),
+            ("operator", because(&self.operator, &self.why.operator)),
+            ("solver", because(&self.solver, &self.why.solver)),
+        ]
+    }
+}
+
+/// A finished embedding. The fields are those of `--json`.
+#[derive(Serialize)]
+pub(super) struct Summary {
+    #[serde(flatten)]
+    problem: Problem,
     pub(super) singular_values: Vec<f64>,
     residual: f64,
     pub(super) converged: bool,
@@ -38,9 +61,6 @@ pub(super) struct Summary {
     peak_bytes: Option<u64>,
     scaling: Scaling,
     centered: bool,
-    precision: &'static str,
-    notes: Vec<String>,
-    why: Why,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) learning: Option<Learning>,
     pub(super) files: Vec<PathBuf>,
@@ -61,7 +81,7 @@ impl Summary {
         passes: u64,
     ) -> Self {
         let (svd, kernel) = (&model.svd, &model.kernel);
-        Summary {
+        let problem = Problem {
             n: svd.u.nrows(),
             m: svd.v.nrows(),
             rank: svd.sigma.len(),
@@ -69,24 +89,15 @@ impl Summary {
             gamma: kernel.params.get("gamma"),
             operator: "streamed".into(),
             solver: svd.report.solver.clone(),
-            singular_values: svd.sigma.iter().map(|s| s.as_f64()).collect(),
-            residual: svd.report.residual(),
-            converged: svd.report.converged(),
-            error_estimate: svd.report.error_estimate,
-            landmarks: svd.report.landmarks,
-            operator_products: svd.report.products,
-            kernel_evaluations: 0,
-            seconds: 0.0,
-            peak_bytes: None,
-            scaling,
-            centered: false,
             precision: T::NAME,
             notes: svd.report.notes.clone(),
             why: Why { operator: format!("{passes} passes over the file, {width} coordinates"), solver: String::new() },
-            learning: None,
-            files: Vec::new(),
+        };
+        Summary {
+            scaling,
             passes: Some(passes),
             compat_width: Some(width),
+            ..Summary::solved(problem, &svd.report, &svd.sigma)
         }
     }
 
@@ -94,7 +105,7 @@ impl Summary {
     pub(super) fn of<T: Scalar>(model: &KernelSvdModel<T>, plan: &Plan, mut notes: Vec<String>) -> Self {
         let ((n, m), report) = (model.size(), model.report());
         notes.extend(report.notes.iter().cloned());
-        Summary {
+        let problem = Problem {
             n,
             m,
             rank: model.singular_values().len(),
@@ -102,7 +113,22 @@ impl Summary {
             gamma: model.kernel.params.get("gamma"),
             operator: model.operator.clone(),
             solver: report.solver.clone(),
-            singular_values: model.singular_values().iter().map(|s| s.as_f64()).collect(),
+            precision: T::NAME,
+            notes,
+            why: Why { operator: plan.operator.why.clone(), solver: report.why.clone() },
+        };
+        Summary {
+            scaling: model.scaling,
+            centered: model.is_centered(),
+            ..Summary::solved(problem, report, model.singular_values())
+        }
+    }
+
+    /// What a solver found, without the cost.
+    fn solved<T: Scalar>(problem: Problem, report: &SolveReport, sigma: &[T]) -> Self {
+        Summary {
+            problem,
+            singular_values: sigma.iter().map(|s| s.as_f64()).collect(),
             residual: report.residual(),
             converged: report.converged(),
             error_estimate: report.error_estimate,
@@ -111,11 +137,8 @@ impl Summary {
             kernel_evaluations: 0,
             seconds: 0.0,
             peak_bytes: None,
-            scaling: model.scaling,
-            centered: model.is_centered(),
-            precision: T::NAME,
-            notes,
-            why: Why { operator: plan.operator.why.clone(), solver: report.why.clone() },
+            scaling: Scaling::default(),
+            centered: false,
             learning: None,
             files: Vec::new(),
             passes: None,
@@ -133,22 +156,19 @@ impl Summary {
     /// Prints it as text or JSON.
     pub(super) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
-        context.notes(&self.notes);
+        context.notes(&self.problem.notes);
         if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
     }
 
     /// Label and value of each line of the table.
     pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let ending = if self.converged { "converged" } else { "NOT converged to the tolerance" };
-        let mut lines = vec![
-            ("size", format!("{} x {}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
-            ("kernel", with_gamma(&self.kernel, self.gamma) + if self.centered { ", centred" } else { "" }),
-            ("operator", because(&self.operator, &self.why.operator)),
-            ("solver", because(&self.solver, &self.why.solver)),
+        let mut lines = self.problem.lines(self.centered);
+        lines.extend([
             ("singular values", text::first_values(&self.singular_values)),
             ("residual", format!("{:.1e}, {ending}", self.residual)),
             ("cost", format!("{:.2} s, {} products with G", self.seconds, self.operator_products)),
-        ];
+        ]);
         if let (Some((rows, cols)), Some(error)) = (self.landmarks, self.error_estimate) {
             let what = format!("{rows} rows, {cols} columns; relative error of U Σ Vᵀ about {error:.1e}");
             lines.insert(4, ("landmarks", what));
@@ -168,18 +188,10 @@ impl Summary {
 pub(in crate::commands) struct DryRun {
     #[serde(rename = "dry_run")]
     only_planned: bool,
-    n: usize,
-    m: usize,
-    rank: usize,
-    kernel: String,
-    gamma: Option<f64>,
-    operator: String,
-    solver: String,
+    #[serde(flatten)]
+    problem: Problem,
     bytes: u64,
     seconds: f64,
-    precision: &'static str,
-    notes: Vec<String>,
-    why: Why,
     /// Bytes that may be used.
     memory: u64,
 }
@@ -187,8 +199,7 @@ pub(in crate::commands) struct DryRun {
 impl DryRun {
     /// The plan in words.
     pub(in crate::commands) fn of<T: Scalar>(rank: usize, plan: &Plan, notes: &[String], context: &Context) -> Self {
-        DryRun {
-            only_planned: true,
+        let problem = Problem {
             n: plan.size.0,
             m: plan.size.1,
             rank,
@@ -196,11 +207,15 @@ impl DryRun {
             gamma: plan.kernel.params.get("gamma"),
             operator: plan.operator.kind.to_string(),
             solver: plan.solver.solver.into(),
-            bytes: plan.bytes,
-            seconds: plan.seconds,
             precision: T::NAME,
             notes: notes.to_vec(),
             why: Why { operator: plan.operator.why.clone(), solver: plan.solver.why.clone() },
+        };
+        DryRun {
+            only_planned: true,
+            problem,
+            bytes: plan.bytes,
+            seconds: plan.seconds,
             memory: context.global.memory.unwrap_or_else(lopsided::operator::available_memory),
         }
     }
@@ -208,20 +223,18 @@ impl DryRun {
     /// Prints it as text or JSON.
     pub(in crate::commands) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
-        context.notes(&self.notes);
+        context.notes(&self.problem.notes);
         if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
         let fits = if self.bytes <= self.memory { "" } else { ": too much, the run would be refused" };
-        vec![
-            ("size", format!("{} x {}, rank {}, {}", self.n, self.m, self.rank, self.precision)),
-            ("kernel", with_gamma(&self.kernel, self.gamma)),
-            ("operator", because(&self.operator, &self.why.operator)),
-            ("solver", because(&self.solver, &self.why.solver)),
+        let mut lines = self.problem.lines(false);
+        lines.extend([
             ("memory", format!("about {} of {} allowed{fits}", bytes(self.bytes), bytes(self.memory))),
             ("time", format!("roughly {}", duration(self.seconds))),
-        ]
+        ]);
+        lines
     }
 }
 

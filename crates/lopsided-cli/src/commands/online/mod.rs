@@ -3,7 +3,6 @@
 mod predictions;
 mod regret;
 mod saved;
-mod settings;
 
 use super::Outcome;
 use crate::args::{OnlineArgs, Precision};
@@ -12,7 +11,9 @@ use crate::{memory, output, talk};
 use anyhow::Result;
 use lopsided::Error;
 use lopsided::data::io::{TrialReader, TrialRecord};
-use lopsided::online::{Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial};
+use lopsided::online::{
+    Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial, learner_spec,
+};
 use lopsided::report::text;
 use predictions::Predictions;
 use saved::Saved;
@@ -88,7 +89,7 @@ fn check(args: &OnlineArgs, context: &Context) -> lopsided::Result<()> {
 impl<'a> Session<'a> {
     /// Opens the stream; with `--resume` goes to where the checkpoint was made.
     fn start(args: &'a OnlineArgs, context: &'a Context) -> Result<Self> {
-        let spec = settings::spec(args)?;
+        let spec = learner_spec(&args.learner, args.given.settings.clone())?;
         let fresh = spec.build()?;
         let reader = TrialReader::open(&args.stream, args.format)?;
         let saved = if args.saving.resume { Saved::load(args, &spec, context)? } else { None };

@@ -3,8 +3,8 @@
 //! Labels are collected as codes of the texts seen so far; what they are is decided at the end, when all are known:
 //! names and whole numbers are classes, other numbers are values, and fields such as `NA` are unknown.
 
+use crate::data::columns::WordsBuilder;
 use crate::data::dataset::Target;
-use std::collections::HashMap;
 
 /// Whether a field stands for an unknown value.
 pub(super) fn is_missing(text: &str) -> bool {
@@ -13,34 +13,18 @@ pub(super) fn is_missing(text: &str) -> bool {
 
 /// The labels read so far.
 #[derive(Default)]
-pub(super) struct Labels {
-    names: Vec<String>,
-    known: HashMap<String, u32>,
-    codes: Vec<Option<u32>>,
-}
+pub(super) struct Labels(WordsBuilder);
 
 impl Labels {
     /// Adds the label of the next row.
     pub(super) fn push(&mut self, text: &str) {
         let text = text.trim();
-        let code = if is_missing(text) { None } else { Some(self.code(text)) };
-        self.codes.push(code);
-    }
-
-    /// The number of a text, a new one where it was not seen before.
-    fn code(&mut self, text: &str) -> u32 {
-        if let Some(&code) = self.known.get(text) {
-            return code;
-        }
-        let code = self.names.len() as u32;
-        self.names.push(text.to_owned());
-        self.known.insert(text.to_owned(), code);
-        code
+        self.0.push((!is_missing(text)).then_some(text));
     }
 
     /// Classes for names and whole numbers, values for other numbers.
     pub(super) fn finish(self) -> Target {
-        let Labels { names, codes, .. } = self;
+        let (names, codes) = self.0.into_parts();
         let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
         match numbers {
             None => Target::Classes { names, codes },
