@@ -23,11 +23,6 @@ class AsKLSClassifier(Probabilities, Classifier):
     LSSVMClassifier : The same with a symmetric or symmetrised kernel.
     AsKLSRegressor : The same for values.
 
-    References
-    ----------
-    .. [1] M. He, F. He, L. Shi, X. Huang, J. Suykens, "Learning with Asymmetric Kernels: Least Squares and Feature
-       Interpretation", IEEE TPAMI 45(8), 2023.
-
     Examples
     --------
     >>> import numpy as np
@@ -39,6 +34,7 @@ class AsKLSClassifier(Probabilities, Classifier):
     True
     """
 
+    _paper = "AsKLS"
     _core_name = "ask-ls"
     _core_settings = (*KERNEL, *COUPLED, "merge", *GRAPH)
 

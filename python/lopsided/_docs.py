@@ -153,6 +153,18 @@ estimator drawn : estimator
 samples : ndarray of shape (n_samples, n_features)
 """)
 
+#: Papers that a class names in `_paper`, by the keys of docs/references.md.
+PAPERS = {
+    "KSVD": """Q. Tao, F. Tonin, A. Lambert, Y. Chen, P. Patrinos, J. Suykens, "Learning in Feature Spaces via Coupled
+   Covariances: Asymmetric Kernel SVD and Nyström method", ICML 2024.""",
+    "AsKLS": """M. He, F. He, L. Shi, X. Huang, J. Suykens, "Learning with Asymmetric Kernels: Least Squares and Feature
+   Interpretation", IEEE TPAMI 45(8), 2023.""",
+    "NKM": """W. Li, M. Liu, D. Zhang, "Geometric Interpretation of Running Nyström-Based Kernel Machines and Error
+   Analysis", 2022.""",
+    "KMU": """M. Warmuth, W. Kotłowski, S. Zhou, "Kernelization of matrix updates, when and how?", Theoretical Computer
+   Science 558, 2014.""",
+}
+
 #: What methods return.
 RETURNS = {
     "fit": "self", "partial_fit": "self", "fit_stream": "self", "transform": "features", "fit_transform": "features",
@@ -170,6 +182,8 @@ def documented(cls: Any) -> Any:
     if hasattr(cls, "_core_settings"):
         names = [] if cls.__init__ is object.__init__ else [*_signature(cls)][1:]
         text = _with_sections(text, {"Parameters": names, "Attributes": getattr(cls, "_attributes", ())})
+    if hasattr(cls, "_paper"):
+        text = _replaced(text, "References", f".. [1] {PAPERS[cls._paper]}")
     cls.__doc__ = _completed(text, words)
     for method in vars(cls).values():
         function = getattr(method, "__func__", method)
@@ -217,7 +231,8 @@ def _replaced(text: str, title: str, body: str) -> str:
     section = f"{title}\n{'-' * len(title)}\n{body}\n\n"
     if f"\n{title}\n---" in text:
         return re.sub(rf"(?m)^{title}\n-+\n(?:.|\n)*?(?=^\w[\w ]*\n-+\n|\Z)", lambda _: section, text, count=1)
-    later = {"Parameters": "Attributes|Returns|", "Attributes": "", "Returns": ""}[title] + "See Also|Notes|References|Examples"
+    order = ["Parameters", "Attributes", "Returns", "See Also", "Notes", "References", "Examples"]
+    later = "|".join(order[order.index(title) + 1 :])
     place = re.search(rf"(?m)^({later})\n-+$", text)
     at = place.start() if place else len(text)
     return f"{text[:at].rstrip()}\n\n{section}{text[at:]}"

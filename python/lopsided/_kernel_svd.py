@@ -61,11 +61,6 @@ class KernelSVD(Embedding):
     A contiguous float64 or float32 array is used where it lies and is part of the model: changing it afterwards changes
     what `transform` returns.
 
-    References
-    ----------
-    .. [1] Q. Tao, F. Tonin, A. Lambert, Y. Chen, P. Patrinos, J. Suykens, "Learning in Feature Spaces via Coupled
-       Covariances: Asymmetric Kernel SVD and Nyström method", ICML 2024.
-
     Examples
     --------
     >>> import numpy as np
@@ -79,6 +74,7 @@ class KernelSVD(Embedding):
     True
     """
 
+    _paper = "KSVD"
     _core_name = "embed"
     _core_settings = (*KERNEL, *SOLVER, "compat", "compat_width")
 

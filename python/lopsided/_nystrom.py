@@ -31,11 +31,6 @@ class NystromRidge(Machine, Regressor):
     KernelRidge : Without landmarks.
     NystromFeatures : The features alone, for any linear machine.
 
-    References
-    ----------
-    .. [1] W. Li, M. Liu, D. Zhang, "Geometric Interpretation of Running Nyström-Based Kernel Machines and Error
-       Analysis", 2022.
-
     Examples
     --------
     >>> import numpy as np
@@ -47,6 +42,7 @@ class NystromRidge(Machine, Regressor):
     True
     """
 
+    _paper = "NKM"
     _core_name = "krr"
     _arguments = {**Regressor._arguments, "fit.y": "y targets"}
     _files = ("krr",)

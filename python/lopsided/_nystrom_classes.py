@@ -59,11 +59,6 @@ class NystromSVC(ClassMachine):
     NystromLogistic : Logistic regression, which has probabilities by itself.
     NystromFeatures : The features alone, for any linear machine.
 
-    References
-    ----------
-    .. [1] W. Li, M. Liu, D. Zhang, "Geometric Interpretation of Running Nyström-Based Kernel Machines and Error
-       Analysis", 2022.
-
     Examples
     --------
     >>> import numpy as np
@@ -75,6 +70,7 @@ class NystromSVC(ClassMachine):
     True
     """
 
+    _paper = "NKM"
     _core_settings = ("kernel", *KERNEL_PARAMETERS, *LANDMARKS, "multi_class", "probability", "tol")
     _files = ("svm", "nu-svm")
 

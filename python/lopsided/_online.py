@@ -23,11 +23,6 @@ class OnlinePairRegressor(OnlineLearner):
     -----
     Without Z a sample is paired with itself. Everything is computed in float64.
 
-    References
-    ----------
-    .. [1] M. Warmuth, W. Kotłowski, S. Zhou, "Kernelization of matrix updates, when and how?", Theoretical Computer
-       Science 558, 2014.
-
     Examples
     --------
     >>> import numpy as np
@@ -43,6 +38,7 @@ class OnlinePairRegressor(OnlineLearner):
     True
     """
 
+    _paper = "KMU"
     _estimator_type = "regressor"
     _arguments = {"X": "X pairs", "y": "y pairs", "Z": "Z pairs", "predict.returns": "values"}
     _core_settings = ("loss", "radius", "power", "dimension", *KERNELS, *STEPS, *BOUNDS)

@@ -30,11 +30,6 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     --------
     NystromPCA : From all samples at once.
 
-    References
-    ----------
-    .. [1] M. Warmuth, W. Kotłowski, S. Zhou, "Kernelization of matrix updates, when and how?", Theoretical Computer
-       Science 558, 2014.
-
     Examples
     --------
     >>> import numpy as np
@@ -51,6 +46,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     True
     """
 
+    _paper = "KMU"
     _core_name = "online-kpca"
     _core_settings = ("n_components", "dimension", *KERNELS[:4], *STEPS, *BOUNDS)
     _renamed = {"n_components": "components"}

@@ -1,5 +1,6 @@
 //! From options to settings, and to what can be checked before any file is read.
 
+use crate::args::Given;
 use crate::context::Context;
 use crate::failure::hinted;
 use anyhow::Result;
@@ -10,9 +11,9 @@ use lopsided::{Error, KernelSvd, Scalar};
 use std::path::Path;
 
 /// What the user gave: the recipe of a file, over which the command line wins, and the memory that may be used.
-pub(crate) fn given(options: &Settings, recipe: Option<&Path>, context: &Context) -> Result<Settings> {
-    let from_file = recipe.map(read_recipe).transpose()?.unwrap_or_default();
-    let given = from_file.and(options);
+pub(crate) fn given<F>(options: &Given<F>, context: &Context) -> Result<Settings> {
+    let from_file = options.recipe.as_deref().map(read_recipe).transpose()?.unwrap_or_default();
+    let given = from_file.and(&options.settings);
     Ok(context.global.memory.map_or(given.clone(), |bytes| given.with("memory", bytes as f64)))
 }
 

@@ -25,9 +25,6 @@ pub(crate) struct BiclusterArgs {
     pub(crate) read: ReadArgs,
     #[command(flatten)]
     pub(crate) given: Given<Clusters>,
-    /// Settings from a file, as `inspect --recipe` writes them; options win over it.
-    #[arg(long, value_name = "FILE.json")]
-    pub(crate) recipe: Option<PathBuf>,
 }
 
 const HELP: &str = "Examples:

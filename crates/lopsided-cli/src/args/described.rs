@@ -9,9 +9,13 @@ use lopsided::estimators::{APPROXIMATION_SETTINGS, PREPARED_SETTINGS, estimators
 use lopsided::online::{SIDE_SETTINGS, STEP_SETTINGS, TASK_SETTINGS, learners};
 use lopsided::solvers::svd::solvers;
 use std::marker::PhantomData;
+use std::path::PathBuf;
 
 /// Settings of a command under the headings of its help.
 pub(crate) trait Family {
+    /// Whether the settings may come from a file as well.
+    const RECIPES: bool = true;
+
     /// Headings with their settings; of a setting that appears twice the first counts.
     fn groups() -> Vec<(&'static str, Vec<Setting>)>;
 }
@@ -45,6 +49,8 @@ impl Family for Embedding {
 }
 
 impl Family for LinkScores {
+    const RECIPES: bool = false;
+
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
         vec![("Graphs", GRAPH_SETTINGS.to_vec()), kernel(), computation()]
     }
@@ -76,6 +82,8 @@ impl Family for Learning {
 }
 
 impl Family for Learners {
+    const RECIPES: bool = false;
+
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
         vec![
             ("Learning", TASK_SETTINGS.to_vec()),
@@ -101,6 +109,8 @@ fn computation() -> (&'static str, Vec<Setting>) {
 #[derive(Clone, Debug)]
 pub(crate) struct Given<F> {
     pub(crate) settings: Settings,
+    /// A file with settings, over which those of the command line win.
+    pub(crate) recipe: Option<PathBuf>,
     family: PhantomData<F>,
 }
 
@@ -139,8 +149,14 @@ fn option(heading: &'static str, setting: &Setting) -> Arg {
     arg.help(help).value_name(kind).allow_hyphen_values(true)
 }
 
+fn recipe() -> Arg {
+    let help = "Settings from a file, as `inspect --recipe` writes them; options win over it";
+    Arg::new("recipe").long("recipe").value_name("FILE.json").value_parser(clap::value_parser!(PathBuf)).help(help)
+}
+
 impl<F: Family> Args for Given<F> {
     fn augment_args(cmd: Command) -> Command {
+        let cmd = if F::RECIPES { cmd.arg(recipe()) } else { cmd };
         all::<F>().iter().fold(cmd, |cmd, (heading, setting)| {
             let cmd = cmd.arg(option(heading, setting));
             if !is_flag(setting) {
@@ -168,7 +184,8 @@ impl<F: Family> FromArgMatches for Given<F> {
             matches.get_one::<String>(setting.name).map(|word| Value::of_word(word))
         };
         let given = all::<F>().into_iter().filter_map(|(_, s)| Some((s.name.to_string(), value(&s)?)));
-        Ok(Given { settings: given.collect(), family: PhantomData })
+        let recipe = if F::RECIPES { matches.get_one::<PathBuf>("recipe").cloned() } else { None };
+        Ok(Given { settings: given.collect(), recipe, family: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

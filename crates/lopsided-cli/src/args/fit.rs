@@ -50,9 +50,6 @@ pub(crate) struct FitArgs {
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
     pub(crate) given: Given<Learning>,
-    /// Settings from a file, as `inspect --recipe` writes them; options win over it.
-    #[arg(long, value_name = "FILE.json")]
-    pub(crate) recipe: Option<PathBuf>,
     /// Print operator, solver, memory and a time estimate; compute and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

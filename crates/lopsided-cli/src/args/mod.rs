@@ -131,9 +131,6 @@ pub(crate) struct EmbedArgs {
     pub(crate) learning: LearningArgs,
     #[command(flatten)]
     pub(crate) given: Given<Embedding>,
-    /// Settings from a file, as `inspect --recipe` writes them; options win over it.
-    #[arg(long, value_name = "FILE.json")]
-    pub(crate) recipe: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
     /// Print operator, solver, memory and a time estimate; compute and write nothing.

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
-    let given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
+    let given = estimator::given(&args.given, context)?;
     // Whatever can be wrong without the matrix is told before it is read.
     recipe::biclustering::<T>(given.clone(), (usize::MAX, usize::MAX))?;
     check_outputs(args)?;

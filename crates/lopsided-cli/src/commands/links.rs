@@ -48,7 +48,7 @@ type Scores = Vec<Vec<LinkScores>>;
 
 /// Runs all trials, in double precision.
 pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
-    let given = estimator::given(&args.given.settings, None, context)?;
+    let given = estimator::given(&args.given, context)?;
     let machine = estimator::checked::<f64>(&given, &Usual::LINKS, false)?;
     check(args, &given)?;
     let kernel = machine.gram.kernel.clone();

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::dataset::Dataset;
 use crate::data::samples::{Samples, SamplesRef, Side};
-use crate::kernel::KernelSpec;
+use crate::kernel::{Kernel, KernelSpec};
 use crate::operator::{KernelMatrix, Operator};
 use faer::{Mat, MatRef};
 
@@ -38,14 +38,24 @@ impl<T: Scalar> NewValues<'_, T> {
         let mapped = self.data.maps.apply(Side::Row, rows);
         let rows = mapped.as_ref().map_or(rows, |m| SamplesRef::Dense(m.as_ref()));
         let kernel = self.kernel.build::<T>()?;
+        let cols = self.data.cols();
         let matrix = KernelMatrix {
-            blocks_suffice: self.blocks_suffice,
-            once: !self.blocks_suffice,
             sampled_cols: self.sampled_cols.map(<[usize]>::to_vec),
-            watch: run.watch.clone(),
-            ..KernelMatrix::new(&*kernel, rows, self.data.cols().as_ref())
+            ..self.matrix(&*kernel, rows, cols.as_ref(), run)
         };
         f(&*matrix.build()?.operator)
+    }
+
+    /// Values of new samples, which are needed once.
+    fn matrix<'a>(
+        &self,
+        kernel: &'a dyn Kernel<T>,
+        x: SamplesRef<'a, T>,
+        z: SamplesRef<'a, T>,
+        run: &Run,
+    ) -> KernelMatrix<'a, T> {
+        let (blocks_suffice, once, watch) = (self.blocks_suffice, !self.blocks_suffice, run.watch.clone());
+        KernelMatrix { blocks_suffice, once, watch, ..KernelMatrix::new(kernel, x, z) }
     }
 
     /// What `f` makes of k(X, new); for a precomputed kernel each sample is a column of G.
@@ -61,13 +71,8 @@ impl<T: Scalar> NewValues<'_, T> {
         let kernel = self.kernel.build::<T>()?;
         let transposed = kernel.is_precomputed().then(|| cols.to_owned().transpose());
         let x = transposed.as_ref().map_or(self.data.x.as_ref(), Samples::as_ref);
-        let matrix = KernelMatrix {
-            normalizer: self.normalizer.map(<[T]>::to_vec),
-            blocks_suffice: self.blocks_suffice,
-            once: !self.blocks_suffice,
-            watch: run.watch.clone(),
-            ..KernelMatrix::new(&*kernel, x, cols)
-        };
+        let matrix =
+            KernelMatrix { normalizer: self.normalizer.map(<[T]>::to_vec), ..self.matrix(&*kernel, x, cols, run) };
         f(&*matrix.build()?.operator)
     }
 

@@ -58,6 +58,28 @@ impl<'a, T: Scalar> Submatrix<'a, T> {
         self.rows.is_none() && self.cols.is_none()
     }
 
+    /// out ← this block times v, or its transpose times v.
+    fn product(&self, transposed: bool, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
+        let multiply = |v: MatRef<'_, T>, out: MatMut<'_, T>| {
+            if transposed { self.inner.apply_transpose(v, out) } else { self.inner.apply(v, out) }
+        };
+        if self.is_whole() {
+            return multiply(v, out);
+        }
+        if !self.multiplies_whole() {
+            return self.stream(transposed, v, out);
+        }
+        let mut sides = [(self.rows, self.inner.nrows()), (self.cols, self.inner.ncols())];
+        if transposed {
+            sides.swap(0, 1);
+        }
+        let [(kept, long), (from, wide)] = sides;
+        let mut all = Mat::zeros(long, v.ncols());
+        multiply(scatter(v, from, wide).as_ref(), all.as_mut())?;
+        gather(&all, kept, out);
+        Ok(())
+    }
+
     /// out ← this block times v, or its transpose times v, tile by tile.
     fn stream(&self, transposed: bool, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         // Narrow pieces for short results: otherwise one thread would do everything.
@@ -159,28 +181,10 @@ impl<T: Scalar> Operator<T> for Submatrix<'_, T> {
     }
 
     fn apply(&self, v: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
-        if self.is_whole() {
-            return self.inner.apply(v, out);
-        }
-        if !self.multiplies_whole() {
-            return self.stream(false, v, out);
-        }
-        let mut all = Mat::zeros(self.inner.nrows(), v.ncols());
-        self.inner.apply(scatter(v, self.cols, self.inner.ncols()).as_ref(), all.as_mut())?;
-        gather(&all, self.rows, out);
-        Ok(())
+        self.product(false, v, out)
     }
 
     fn apply_transpose(&self, u: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
-        if self.is_whole() {
-            return self.inner.apply_transpose(u, out);
-        }
-        if !self.multiplies_whole() {
-            return self.stream(true, u, out);
-        }
-        let mut all = Mat::zeros(self.inner.ncols(), u.ncols());
-        self.inner.apply_transpose(scatter(u, self.rows, self.inner.nrows()).as_ref(), all.as_mut())?;
-        gather(&all, self.cols, out);
-        Ok(())
+        self.product(true, u, out)
     }
 }

@@ -87,6 +87,19 @@ impl<'a> Weighted<'a> {
         let both = p.iter().zip(&turn.v).map(|(p, v)| p * v).sum();
         Ok(Weighted { inner, turn, p, q, both })
     }
+
+    /// A product of the inner matrix, turned on both sides.
+    fn turned(
+        &self,
+        x: MatRef<'_, f64>,
+        mut out: MatMut<'_, f64>,
+        product: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) -> Result<()>,
+    ) -> Result<()> {
+        product(self.turn.coefficients(&x.to_owned()).as_ref(), out.rb_mut())?;
+        let back = self.turn.targets(out.as_ref());
+        out.copy_from(&back);
+        Ok(())
+    }
 }
 
 impl Operator<f64> for Weighted<'_> {
@@ -118,20 +131,12 @@ impl Operator<f64> for Weighted<'_> {
         Ok(())
     }
 
-    fn apply(&self, x: MatRef<'_, f64>, mut out: MatMut<'_, f64>) -> Result<()> {
-        let turned = self.turn.coefficients(&x.to_owned());
-        self.inner.apply(turned.as_ref(), out.rb_mut())?;
-        let back = self.turn.targets(out.as_ref());
-        out.copy_from(&back);
-        Ok(())
+    fn apply(&self, x: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
+        self.turned(x, out, |x, out| self.inner.apply(x, out))
     }
 
-    fn apply_transpose(&self, x: MatRef<'_, f64>, mut out: MatMut<'_, f64>) -> Result<()> {
-        let turned = self.turn.coefficients(&x.to_owned());
-        self.inner.apply_transpose(turned.as_ref(), out.rb_mut())?;
-        let back = self.turn.targets(out.as_ref());
-        out.copy_from(&back);
-        Ok(())
+    fn apply_transpose(&self, x: MatRef<'_, f64>, out: MatMut<'_, f64>) -> Result<()> {
+        self.turned(x, out, |x, out| self.inner.apply_transpose(x, out))
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
-    let mut given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
+    let mut given = estimator::given(&args.given, context)?;
     if args.stream && given.value("compat").is_none() {
         given = given.with("compat", StreamedKernelSvd::default().compat.to_string().as_str());
     }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
-    let mut given = estimator::given(&args.given.settings, args.recipe.as_deref(), context)?;
+    let mut given = estimator::given(&args.given, context)?;
     let member = member::<T>(&args.estimator)?;
     if !member.can.predict {
         return components::fit(&member, given, args, context);
