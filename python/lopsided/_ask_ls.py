@@ -27,8 +27,7 @@ class AsKLSClassifier(Probabilities, Classifier):
     --------
     >>> import numpy as np
     >>> from lopsided import AsKLSClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((80, 2))
+    >>> X = np.random.default_rng(0).standard_normal((80, 2))
     >>> y = (X[:, 0] > 0).astype(int)
     >>> AsKLSClassifier(penalty=10).fit(X, y).score(X, y) > 0.9
     True
@@ -87,8 +86,7 @@ class LSSVMClassifier(Classifier):
     --------
     >>> import numpy as np
     >>> from lopsided import LSSVMClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((80, 2))
+    >>> X = np.random.default_rng(0).standard_normal((80, 2))
     >>> y = np.where(X[:, 0] ** 2 + X[:, 1] ** 2 > 1, "out", "in")
     >>> LSSVMClassifier(penalty=10).fit(X, y).score(X, y) > 0.9
     True

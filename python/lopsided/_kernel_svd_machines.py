@@ -52,8 +52,7 @@ class KernelSVDClassifier(_Machine, Classifier):  # type: ignore[misc]
     --------
     >>> import numpy as np
     >>> from lopsided import KernelSVDClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((80, 4))
+    >>> X = np.random.default_rng(0).standard_normal((80, 4))
     >>> y = np.where(X[:, 0] > 0, "right", "left")
     >>> KernelSVDClassifier(rank=3).fit(X, y).score(X, y) > 0.8
     True

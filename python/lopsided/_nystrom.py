@@ -35,8 +35,7 @@ class NystromRidge(Machine, Regressor):
     --------
     >>> import numpy as np
     >>> from lopsided import NystromRidge
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-3, 3, (500, 1))
+    >>> X = np.random.default_rng(0).uniform(-3, 3, (500, 1))
     >>> model = NystromRidge(alpha=1e-3, gamma=1.0, n_landmarks=30).fit(X, np.sin(X[:, 0]))
     >>> bool(abs(model.predict([[1.0]])[0] - np.sin(1.0)) < 1e-2)
     True

@@ -63,8 +63,7 @@ class NystromSVC(ClassMachine):
     --------
     >>> import numpy as np
     >>> from lopsided import NystromSVC
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((300, 2))
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> y = np.where((X ** 2).sum(1) > 1.4, "outside", "inside")
     >>> NystromSVC(n_landmarks=60).fit(X, y).score(X, y) > 0.95
     True
@@ -166,8 +165,7 @@ class NystromLogistic(Probabilities, ClassMachine):
     --------
     >>> import numpy as np
     >>> from lopsided import NystromLogistic
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((300, 2))
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> y = (X ** 2).sum(1) > 1.4
     >>> NystromLogistic(C=10, n_landmarks=60).fit(X, y).predict_proba([[0.0, 0.0]]).round(1)
     array([[1., 0.]])

@@ -34,8 +34,7 @@ class OnlineKernelPCA(OnlineLearner, Transformer):
     --------
     >>> import numpy as np
     >>> from lopsided import OnlineKernelPCA
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((200, 5)) * [3, 1, 0.1, 0.1, 0.1]
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [3, 1, 0.1, 0.1, 0.1]
     >>> learner = OnlineKernelPCA(2, kernel="linear", steps="fixed", step=1.0)
     >>> for part in np.array_split(X, 4):
     ...     learner = learner.partial_fit(part)
