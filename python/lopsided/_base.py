@@ -11,7 +11,7 @@ from . import _core
 from ._docs import documented
 from ._exceptions import convergence_warning, not_fitted_error, warn
 from ._inputs import Given, cast, feature_names, is_list, samples, seed_of
-from ._kernels import is_of_objects, kernel_matrix, sequence
+from ._kernels import is_of_objects, kernel_matrix, sequence, takes_values
 from ._progress import Callbacks, progress
 from ._sklearn import Output, Parameters, Tags
 from ._tables import is_table, table_given
@@ -72,6 +72,11 @@ class Estimator(Parameters, Tags, Callbacks):
     def _kernel_name(self) -> str:
         """A kernel of the user's becomes a precomputed matrix."""
         return "precomputed" if callable(self.kernel) else self.kernel
+
+    @property
+    def _takes_values(self) -> bool:
+        """Whether X is the matrix of kernel values."""
+        return takes_values(self._kernel_name)
 
     def _settings(self, graph: bool = False) -> dict[str, Any]:
         """Names and values for the core."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._inputs import cast, is_sparse, samples
+from ._kernels import takes_values
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def is_graph(X: Any, kernel: Any = None) -> bool:
     if is_frame(X):
         names = [str(name).lower() for name in _names(X)]
         links = len(names) in (2, 3) and tuple(names[:2]) in LINK_NAMES and names[2:] in ([], ["weight"])
-        return links or (is_adjacency(X) and kernel != "precomputed")
+        return links or (is_adjacency(X) and not takes_values(kernel))
     if not isinstance(X, (list, tuple)) or callable(kernel) or not X:
         return False
     return all(isinstance(link, tuple) and len(link) in (2, 3) and isinstance(link[0], str) and isinstance(link[1], str) for link in X)

@@ -96,7 +96,7 @@ class KernelSVD(Embedding):
             Column samples; None takes those of X.
         """
         self._check_side()
-        given_matrix = self._kernel_name == "precomputed"
+        given_matrix = self._takes_values
         if self.compat is not None and (Z is not None or given_matrix):
             reason = "with Z" if Z is not None else "for a kernel that is given"
             raise ValueError(f"`compat` is {self.compat!r} but must be None {reason}")
@@ -134,7 +134,7 @@ class KernelSVD(Embedding):
         if self.side != "columns":
             parts.append(self._model.transform(self._new(X.rows if isinstance(X, KernelMatrix) else X)))
         if self.side != "rows":
-            if self._kernel_name == "precomputed" and not callable(self.kernel) and not isinstance(X, KernelMatrix):
+            if self._takes_values and not callable(self.kernel) and not isinstance(X, KernelMatrix):
                 raise ValueError(f"`side` is {self.side!r}, so X must be a KernelMatrix, which has the columns as well")
             parts.append(self.transform_columns(X.columns.T if isinstance(X, KernelMatrix) else X))
         return self._wrapped(np.hstack(parts), X)

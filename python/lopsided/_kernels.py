@@ -1,4 +1,6 @@
-"""Kernels written in Python: evaluated once, in blocks of rows. The slow path."""
+"""Kernels that are no names of the library: the matrix of values itself, and functions written in Python, which are
+evaluated once, in blocks of rows. The slow path.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,6 +12,11 @@ from ._inputs import is_sparse
 
 #: Rows that are evaluated at once.
 BLOCK = 1024
+
+
+def takes_values(kernel: Any) -> bool:
+    """Whether X is the matrix of kernel values."""
+    return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def kernel_matrix(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:

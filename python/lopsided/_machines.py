@@ -88,7 +88,7 @@ class Machine(Estimator):
                 raise ValueError(f"`landmarks` must be row numbers from 0 to {most}, or points of shape (n, n_features)")
             return rows, None
         points, shape, _ = samples(given, "landmarks")
-        if self._kernel_name == "precomputed":
+        if self._takes_values:
             raise ValueError("`landmarks` must be row numbers for a precomputed kernel, which is known only at samples")
         if shape[1] != width_of(x):
             raise ValueError(f"`landmarks` has {shape[1]} features but X has {width_of(x)}")

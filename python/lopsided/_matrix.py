@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ._kernels import takes_values
+
 
 class KernelMatrix:
     """The values of a kernel in both directions, cut on both sides by scikit-learn's cross-validation and searches.
@@ -55,7 +57,7 @@ class KernelMatrix:
 
     def refuse_unless_precomputed(self, kernel: str) -> None:
         """Kernels that are computed need samples."""
-        if kernel != "precomputed":
+        if not takes_values(kernel):
             raise ValueError(f"X is a KernelMatrix, so `kernel` must be 'precomputed' but is {kernel!r}")
 
 

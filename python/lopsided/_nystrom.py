@@ -177,7 +177,7 @@ class LandmarkTransformer(Machine, Transformer):
         self.__dict__.pop("_inverse", None)
         if not self.fit_inverse_transform:
             return
-        if self._kernel_name == "precomputed" or is_sparse(X):
+        if self._takes_values or is_sparse(X):
             raise ValueError("`fit_inverse_transform` needs dense samples, not kernel values or a sparse matrix")
         kernel, gamma = ("linear", None) if self.kernel == "linear" else ("rbf", "median")
         features = self._fitted().transform(self._new(X))

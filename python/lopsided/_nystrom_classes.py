@@ -99,7 +99,7 @@ class NystromSVC(ClassMachine):
 
     def _found_in(self, given: Any) -> np.ndarray:
         """The rows of X that the coefficients of the model belong to."""
-        if self._kernel_name == "precomputed":
+        if self._takes_values:
             return np.arange(len(given.x))
         # The core has the samples of a class side by side, in their order, and keeps support vectors alone.
         order, kept = np.argsort(given.classes[1], kind="stable"), self._model.array("x")

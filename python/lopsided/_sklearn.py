@@ -5,6 +5,8 @@ import inspect
 import sys
 from typing import Any
 
+from ._kernels import takes_values
+
 
 class Parameters:
     """Constructor arguments as parameters."""
@@ -75,7 +77,7 @@ class Tags:
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags, TransformerTags
 
         kind = self._estimator_type
-        precomputed = getattr(self, "kernel", None) == "precomputed"
+        precomputed = takes_values(getattr(self, "kernel", None))
         return Tags(
             estimator_type=kind,
             target_tags=TargetTags(required=kind in ("classifier", "regressor")),

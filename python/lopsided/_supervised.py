@@ -10,7 +10,7 @@ from ._docs import documented
 from ._exceptions import warn
 from ._graphs import DirectedGraph, is_graph, is_unknown, name_of, node_features, nodes_of, targets_by_node
 from ._inputs import Given, cast, check_length, column, r_squared, samples, weights_of
-from ._kernels import kernel_matrix
+from ._kernels import kernel_matrix, takes_values
 from ._matrix import KernelMatrix, is_symmetric
 
 
@@ -116,7 +116,7 @@ class Supervised(Estimator):
 
     def _has_two_functions(self) -> bool:
         """Whether new samples of a given matrix are seen from both sides."""
-        return self.kernel == "precomputed" and self._core_name in ("ask-ls", "ls-svm") and self.get_params().get("merge") != "source"
+        return takes_values(self.kernel) and self._core_name in ("ask-ls", "ls-svm") and self.get_params().get("merge") != "source"
 
     def _wanted(self, X: Any, Z: Any = None, features: Any = None) -> Given:
         """New samples, or nodes with or without their links."""

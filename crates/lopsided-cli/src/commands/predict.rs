@@ -91,8 +91,8 @@ pub(crate) fn run(args: &PredictArgs, context: &Context) -> Result<Outcome> {
 
 fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) -> Result<Outcome> {
     let model = load_model::<T>(archive)?;
-    let kernel = || archive.field::<KernelSpec>("kernel").map_or_else(|_| "none".into(), |kernel| kernel.name);
-    if let Some(cols) = args.cols.as_ref().filter(|_| model.frame().is_some() || kernel() != "precomputed") {
+    let takes_values = || archive.field::<KernelSpec>("kernel").is_ok_and(|kernel| kernel.is_precomputed());
+    if let Some(cols) = args.cols.as_ref().filter(|_| model.frame().is_some() || !takes_values()) {
         return Err(Error::param("cols", cols.display(), "left out unless the kernel is a precomputed matrix").into());
     }
     context.line.stage("reading");
