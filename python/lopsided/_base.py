@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,8 @@ class Estimator(Parameters, Tags, Callbacks):
     _core_settings: tuple[str, ...] = ()
     #: Names that the core has for parameters.
     _renamed: dict[str, str] = {}
+    #: Settings of the core of which a parameter is the inverse, by the name of the setting.
+    _inverted: dict[str, str] = {}
     #: What fits set, and which words of `_docs` its methods mean.
     _attributes: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "report_")
     _arguments: dict[str, str] = {}
@@ -88,10 +91,16 @@ class Estimator(Parameters, Tags, Callbacks):
 
     def _in_our_words(self, sentence: str) -> str:
         """A sentence of the core with the names that parameters have here."""
-        for ours, core in self._renamed.items():
-            if ours in self._parameter_names():
-                sentence = sentence.replace(f"`{core}`", f"`{ours}`")
-        return sentence.replace("--cv 5", "a grid search")
+        ours = {core: name for name, core in self._renamed.items() if name in self._parameter_names()}
+
+        def said(found: re.Match[str]) -> str:
+            much, core = found.groups(default="")
+            if core in self._inverted:
+                much, core = {"smaller": "larger", "larger": "smaller"}.get(much.strip(), ""), self._inverted[core]
+                return f"{much} `{core}`".strip()
+            return f"{much}`{ours.get(core, core)}`"
+
+        return re.sub(r"((?:smaller|larger) )?`([\w-]+)`", said, sentence)
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""

@@ -1,7 +1,6 @@
 """Kernel ridge regression and kernel principal components, exact or by landmarks."""
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ class NystromRidge(Machine, Regressor):
     True
     """
 
+    _inverted = {"penalty": "alpha"}
     _paper = "NKM"
     _core_name = "krr"
     _arguments = {**Regressor._arguments, "fit.y": "y targets"}
@@ -55,11 +55,6 @@ class NystromRidge(Machine, Regressor):
 
     def _settings_for(self, x: Any) -> dict[str, Any]:
         return super()._settings_for(x) | {"penalty": self._penalty()}
-
-    def _in_our_words(self, sentence: str) -> str:
-        """alpha is 1/penalty."""
-        sentence = super()._in_our_words(sentence).replace("a smaller penalty", "a larger alpha")
-        return re.sub(r"with penalty [^;]*; take a smaller one", f"with alpha {self.alpha}; take a larger one", sentence)
 
     def _penalty(self) -> float:
         alpha = float(self.alpha)

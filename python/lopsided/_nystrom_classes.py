@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,6 @@ class ClassMachine(Classifier, Machine):
     """What machines with losses share."""
 
     _attributes = ("classes_", *Machine._attributes)
-
-    def _in_our_words(self, sentence: str) -> str:
-        """C is the penalty."""
-        return re.sub(r"\bpenalty\b", "C", super()._in_our_words(sentence))
 
     def _restore(self) -> None:
         super()._restore()

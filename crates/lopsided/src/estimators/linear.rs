@@ -150,7 +150,7 @@ impl LinearLsSvm {
 
 /// A penalty so large that the ridge is lost in rounding.
 pub(crate) fn singular() -> Error {
-    Error::Singular { what: "LS-SVM system (decrease the penalty)".into() }
+    Error::Singular { what: "LS-SVM system (a smaller `penalty` helps)".into() }
 }
 
 /// Refuses a penalty that is not above 0.

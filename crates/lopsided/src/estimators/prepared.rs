@@ -213,7 +213,7 @@ fn worthless(target: &Target, folds: &[Vec<usize>], score: f64) -> Option<String
             (score <= share + 1e-9).then(|| {
                 format!(
                     "held-out predictions are right in {score:.3} of the cases, the most frequent class alone in \
-                     {share:.3}: nothing was learned; another kernel, --cv 5 or other features may help"
+                     {share:.3}: nothing was learned; another kernel, a search over its settings or other features may help"
                 )
             })
         }
@@ -234,7 +234,7 @@ fn deviation(values: &[f64]) -> f64 {
 fn no_better_than(error: f64, deviation: f64) -> Option<String> {
     (error >= deviation).then(|| {
         let r2 = 1.0 - (error / deviation).powi(2);
-        format!("held-out R² is {r2:.2}: the mean alone predicts as well; another kernel or --cv 5 may help")
+        format!("held-out R² is {r2:.2}: the mean alone predicts as well; another kernel or a search over its settings may help")
     })
 }
 

@@ -277,7 +277,7 @@ impl KernelRidge {
             params.extend([("solver".to_string(), solver.into()), ("steps".to_string(), steps.into())]);
         }
         let (left, converged) = (learned.verdict.left(), learned.verdict.converged());
-        let text = || format!("the equations are solved to {left:.1e} only; take a smaller penalty");
+        let text = || format!("the equations are solved to {left:.1e} only; take a smaller `penalty`");
         let warnings = (!converged).then(text).into_iter().collect();
         FitReport { params, n_train, condition: None, warnings, chosen: None, converged }
     }

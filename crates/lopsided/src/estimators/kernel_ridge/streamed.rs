@@ -178,7 +178,7 @@ impl StreamedRidge {
         let mut warnings = Vec::new();
         if !found.verdict.converged() {
             let left = found.verdict.left();
-            warnings.push(format!("the residual is still {left:.1e} after {steps} steps; take a smaller penalty"));
+            warnings.push(format!("the residual is still {left:.1e} after {steps} steps; take a smaller `penalty`"));
         }
         FitReport { params, n_train, condition: None, warnings, chosen: None, converged: found.verdict.converged() }
     }

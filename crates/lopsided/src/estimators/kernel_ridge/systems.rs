@@ -44,7 +44,7 @@ pub(in crate::estimators) fn solve(gram: Mat<f64>, penalty: f64, rhs: Mat<f64>) 
     } else {
         let mut system = gram.clone();
         (0..system.nrows()).for_each(|i| system[(i, i)] += 1.0 / penalty);
-        linalg::solve_lower(system, rhs.clone()).ok_or_else(|| singular(penalty))?
+        linalg::solve_lower(system, rhs.clone()).ok_or_else(singular)?
     };
     let left = &rhs - &found * faer::Scale(1.0 / penalty) - linalg::mul(gram.as_ref(), found.as_ref());
     let sizes = (one_norm(&gram) + 1.0 / penalty) * found.norm_max() + rhs.norm_max();
@@ -120,7 +120,7 @@ pub(in crate::estimators) fn solve_by_products(
         }
     };
     let (found, report) = solved.map_err(|error| match error {
-        Error::Singular { .. } => singular(penalty),
+        Error::Singular { .. } => singular(),
         other => other,
     })?;
     // The gate has judged, and knows what rounding leaves.
@@ -208,8 +208,8 @@ pub(in crate::estimators) fn pseudo_solve(a: MatRef<'_, f64>, rhs: &Mat<f64>, ep
     Ok((found, Verdict::measured(left.norm_l2() / sizes.max(f64::MIN_POSITIVE), tol)))
 }
 
-fn singular(penalty: f64) -> Error {
-    Error::Singular { what: format!("the system of ridge regression with penalty {penalty}; take a smaller one: it") }
+fn singular() -> Error {
+    Error::Singular { what: "the system of ridge regression (a smaller `penalty` helps)".into() }
 }
 
 #[cfg(test)]

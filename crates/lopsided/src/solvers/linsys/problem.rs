@@ -173,7 +173,7 @@ impl Problem<'_> {
             let penalty = self.system.penalty;
             return Err(Error::Singular {
                 what: format!(
-                    "the {} system with penalty {penalty} (condition number {number}; take another penalty)",
+                    "the {} system with `penalty` {penalty} (condition number {number}; another `penalty` helps)",
                     if self.system.symmetric { "LS-SVM" } else { "AsK-LS" }
                 ),
             });
