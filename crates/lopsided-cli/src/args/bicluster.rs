@@ -28,6 +28,9 @@ pub(crate) struct BiclusterArgs {
     /// Settings from a file, as `inspect --recipe` writes them; options win over it.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) recipe: Option<PathBuf>,
+    /// Print operator, solver, memory and a time estimate; compute and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 const HELP: &str = "Examples:

@@ -21,6 +21,9 @@ pub(crate) struct LinksArgs {
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
     pub(crate) given: Given<LinkScores>,
+    /// Print operator, solver, memory and a time estimate of all trials; compute nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 const HELP: &str = "Examples:

@@ -89,7 +89,7 @@ pub(crate) struct Global {
     /// Precision of the computation; a saved model keeps its own.
     #[arg(long, global = true, value_enum, value_name = "P", default_value = "f64")]
     pub(crate) precision: Precision,
-    /// Memory that may be used, such as 4GB or 500MB; half of what is free by default.
+    /// Memory that may be used, such as 4GB or 500MB; 80 % of what is free by default.
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse_size)]
     pub(crate) memory: Option<u64>,
 }

@@ -186,7 +186,7 @@ pub(in crate::commands) struct DryRun {
 
 impl DryRun {
     /// The plan in words.
-    pub(in crate::commands) fn of<T: Scalar>(rank: usize, plan: &Plan, notes: &[String], context: &Context) -> Self {
+    pub(in crate::commands) fn of<T: Scalar>(rank: usize, plan: &Plan, notes: &[String]) -> Self {
         DryRun {
             only_planned: true,
             n: plan.size.0,
@@ -201,7 +201,7 @@ impl DryRun {
             precision: T::NAME,
             notes: notes.to_vec(),
             why: Why { operator: plan.operator.why.clone(), solver: plan.solver.why.clone() },
-            memory: context.global.memory.unwrap_or_else(lopsided::operator::available_memory),
+            memory: plan.available,
         }
     }
 

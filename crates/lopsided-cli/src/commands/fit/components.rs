@@ -67,7 +67,7 @@ pub(super) fn fit<T: Scalar>(
     let machine = member.build(given, &data)?;
     if args.dry_run {
         let plan = machine.plan(&data, &context.run).map_err(with_hint)?;
-        DryRun::of::<T>(rank.min(data.x.count()), &plan, &notes, context).show(context)?;
+        DryRun::of::<T>(rank.min(data.x.count()), &plan, &notes).show(context)?;
         return Ok(Outcome::Done);
     }
     context.line.stage("fitting");

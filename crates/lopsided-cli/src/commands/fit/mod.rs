@@ -59,7 +59,7 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
             None => estimator.plan(&data, &context.run),
         };
         notes.extend(search.as_ref().map(grid::planned));
-        DryRun::of::<T>(recipe.svd.rank, &plan.map_err(with_hint)?, &notes, context).show(context)?;
+        DryRun::of::<T>(recipe.svd.rank, &plan.map_err(with_hint)?, &notes).show(context)?;
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;
