@@ -2,7 +2,7 @@
 
 use crate::convert::vector;
 use crate::data::{Given, Parts};
-use crate::error::exception;
+use crate::run::briefly;
 use lopsided::Error;
 use lopsided::evaluation::HeldOut;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) fn held_out<'py>(py: Python<'py>, given: Given<'py>, share: f64, seed
         let graph = parts.graph()?.ok_or_else(|| Error::param("links", "missing", "those of a graph"))?;
         HeldOut::split(&graph, share, seed)
     };
-    let held = py.detach(split).map_err(exception)?;
+    let held = briefly(py, split)?;
     let (mut sources, mut targets, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..held.graph.nodes() {
         let (cols, values) = held.graph.adjacency().row(i);

@@ -3,10 +3,9 @@
 use crate::convert::settings_of;
 use crate::convert::{matrix, vector};
 use crate::data::{Given, Parts};
-use crate::error::exception;
 use crate::fit;
 use crate::fitted::{self, Array};
-use crate::run::run;
+use crate::run::{briefly, run};
 use lopsided::base::file::write_atomically;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::{Fitted, Preparation, recipe};
@@ -88,8 +87,8 @@ impl Model {
 impl Model {
     /// Name of the estimator in model files.
     #[getter]
-    fn name(&self) -> String {
-        either!(self, model => fitted::name(model))
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        either!(self, model => briefly(py, || Ok(fitted::name(model))))
     }
 
     /// Whether it computes in single precision.
@@ -99,8 +98,8 @@ impl Model {
     }
 
     /// How the fit went and what was found from the data, as JSON.
-    fn report(&self) -> String {
-        either!(self, model => fitted::report(model).to_string())
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        either!(self, model => briefly(py, || Ok(fitted::report(model).to_string())))
     }
 
     /// Names of the classes; none for a model of values.
@@ -179,7 +178,7 @@ impl Model {
 
     /// Writes the model file that the command line reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        either!(self, model => py.detach(|| fitted::archive(model, self.names()).save(&path)).map_err(exception))
+        either!(self, model => briefly(py, || fitted::archive(model, self.names()).save(&path)))
     }
 
     /// Writes the model as a graph of ONNX operators.
@@ -187,32 +186,32 @@ impl Model {
         let written = |bytes: Vec<u8>| {
             write_atomically(&path, |out| out.write_all(&bytes).map_err(|error| lopsided::Error::io(&path, error)))
         };
-        either!(self, model => py.detach(|| written(model.onnx()?.bytes))).map_err(exception)
+        either!(self, model => briefly(py, || written(model.onnx()?.bytes)))
     }
 
     /// The settings that would make it again, as JSON.
     fn recipe(&self, py: Python<'_>) -> PyResult<String> {
-        let found = either!(self, model => py.detach(|| recipe::of_archive(&fitted::archive(model, None))));
-        found.map(|settings| serde_json::json!(settings).to_string()).map_err(exception)
+        let found = either!(self, model => briefly(py, || recipe::of_archive(&fitted::archive(model, None))));
+        found.map(|settings| serde_json::json!(settings).to_string())
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = either!(self, model => py.detach(|| fitted::archive(model, self.names()).to_bytes()));
-        bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(exception)
+        let bytes = either!(self, model => briefly(py, || fitted::archive(model, self.names()).to_bytes()));
+        bytes.map(|bytes| PyBytes::new(py, &bytes))
     }
 
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| Archive::load(&path).and_then(|archive| from_archive(&archive))).map_err(exception)
+        briefly(py, || Archive::load(&path).and_then(|archive| from_archive(&archive)))
     }
 
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let read = || Archive::from_bytes(bytes, "the model").and_then(|archive| from_archive(&archive));
-        py.detach(read).map_err(exception)
+        briefly(py, read)
     }
 }
 
@@ -249,7 +248,7 @@ fn predicted<T: Scalar + Element, R: Send + 'static>(
 }
 
 fn array<'py, T: Scalar + Element>(py: Python<'py>, model: &Fitted<T>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match fitted::array(model, name).map_err(exception)? {
+    Ok(match briefly(py, || fitted::array(model, name))? {
         Array::Matrix(m) => matrix(py, m.as_ref())?,
         Array::Wide(m) => matrix(py, m.as_ref())?,
         Array::Vector(v) => vector(py, &v),

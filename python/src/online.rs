@@ -3,30 +3,77 @@
 use crate::convert::settings_of;
 use crate::convert::{matrix, samples, vector};
 use crate::error::exception;
-use crate::run::run;
+use crate::run::{briefly, run};
+use lopsided::base::memory;
 use lopsided::base::settings::Settings;
 use lopsided::data::archive::Archive;
 use lopsided::online::{History, Instance, LearnerSpec, OnlineLearner, Trial, learner_spec};
 use lopsided::solvers::lowrank::{Anchors, KernelFunctions};
 use lopsided::{Error, Mat, Progress, Result, Run, Samples, SamplesRef};
 use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A learner with what is known about its past.
 struct State {
+    /// Trials before those of `losses`, of a file that does not tell theirs.
+    untold: u64,
     spec: LearnerSpec,
     learner: Box<dyn OnlineLearner>,
     history: History,
-    /// Of every trial; NaN for those of a file that does not tell.
+    /// Of every trial since.
     losses: Vec<f64>,
 }
 
+/// Where a learner is while nobody works with it.
+///
+/// Whoever works with a learner takes it out, on the thread that asked: no lock is held while our threads work, one of which
+/// could otherwise come to wait for itself.
+struct Home {
+    state: Option<State>,
+    /// The process of whoever has taken it.
+    process: u32,
+}
+
+/// The learner while somebody works with it; it goes home by itself.
+struct Turn {
+    state: Option<State>,
+    home: Arc<Mutex<Home>>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        entered(&self.home).state = self.state.take();
+    }
+}
+
+impl Deref for Turn {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        // Made with a state, which nothing but `drop` takes out.
+        self.state.as_ref().expect("a turn has the learner")
+    }
+}
+
+impl DerefMut for Turn {
+    fn deref_mut(&mut self) -> &mut State {
+        // As above.
+        self.state.as_mut().expect("a turn has the learner")
+    }
+}
+
+/// Between two looks at whether the learner is home.
+const WAIT: Duration = Duration::from_millis(1);
+
 /// An online learner.
 #[pyclass(frozen, module = "lopsided._core")]
-pub(crate) struct Learner(Arc<Mutex<State>>);
+pub(crate) struct Learner(Arc<Mutex<Home>>);
 
 #[pymethods]
 impl Learner {
@@ -38,22 +85,20 @@ impl Learner {
 
     /// Trials so far.
     #[getter]
-    fn trials(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.state().learner.account().trials)
+    fn trials(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.turn(py)?.learner.account().trials)
     }
 
     /// The settings, and counts and sums over the trials, as JSON.
-    fn report(&self, py: Python<'_>) -> String {
-        py.detach(|| {
-            let state = self.state();
-            serde_json::json!({ "spec": state.spec, "account": state.learner.account() }).to_string()
-        })
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let state = self.turn(py)?;
+        Ok(serde_json::json!({ "spec": state.spec, "account": state.learner.account() }).to_string())
     }
 
-    /// The loss of every trial.
-    fn losses<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        let losses = py.detach(|| self.state().losses.clone());
-        vector(py, &losses)
+    /// The loss of every trial; NaN for those of a file that does not tell.
+    fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let losses = self.turn(py)?.all_losses().map_err(exception)?;
+        Ok(vector(py, &losses))
     }
 
     /// Learns from the rows of `x`, paired with those of `z` where it is given.
@@ -66,8 +111,8 @@ impl Learner {
         y: PyReadonlyArray1<'_, f64>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (rows, y, state) = (Rows::of(&x, z.as_ref())?, y.as_array().to_vec(), Arc::clone(&self.0));
-        run(py, 0, progress.as_ref(), move |run| held(&state).learn(&rows, &y, run))
+        let (rows, y, mut state) = (Rows::of(&x, z.as_ref())?, y.as_array().to_vec(), self.turn(py)?);
+        run(py, 0, progress.as_ref(), move |run| state.learn(&rows, &y, run))
     }
 
     /// tr(WᵀM) of every row.
@@ -77,15 +122,15 @@ impl Learner {
         x: Bound<'py, PyAny>,
         z: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, state) = (Rows::of(&x, z.as_ref())?, Arc::clone(&self.0));
-        let found = run(py, 0, None, move |run| held(&state).predict(&rows, run))?;
+        let (rows, state) = (Rows::of(&x, z.as_ref())?, self.turn(py)?);
+        let found = run(py, 0, None, move |run| state.predict(&rows, run))?;
         Ok(vector(py, &found))
     }
 
     /// Coordinates of samples along the leading directions of a symmetric W.
     fn project<'py>(&self, py: Python<'py>, x: Bound<'py, PyAny>, count: usize) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, state) = (Rows::of(&x, None)?, Arc::clone(&self.0));
-        let found = run(py, 0, None, move |run| held(&state).project(&rows.x, count, run))?;
+        let (rows, state) = (Rows::of(&x, None)?, self.turn(py)?);
+        let found = run(py, 0, None, move |run| state.project(&rows.x, count, run))?;
         matrix(py, found.as_ref())
     }
 
@@ -98,9 +143,9 @@ impl Learner {
         y: PyReadonlyArray1<'_, f64>,
         curve: bool,
     ) -> PyResult<String> {
-        let (rows, y, state) = (Rows::of(&x, z.as_ref())?, y.as_array().to_vec(), Arc::clone(&self.0));
+        let (rows, y, state) = (Rows::of(&x, z.as_ref())?, y.as_array().to_vec(), self.turn(py)?);
         let points = run(py, 0, None, move |run| {
-            let (state, trials) = (held(&state), rows.trials(&y)?);
+            let trials = rows.trials(&y)?;
             let history = if curve { state.history.clone() } else { History::default() };
             history.regret(&*state.learner, &state.spec, &trials, run)
         })?;
@@ -109,49 +154,66 @@ impl Learner {
 
     /// Writes the checkpoint that the command line reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.state().archive().save(&path)).map_err(exception)
+        let state = self.turn(py)?;
+        briefly(py, move || state.archive().save(&path))
     }
 
     /// The bytes of the checkpoint.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.state().archive().to_bytes());
-        bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(exception)
+        let state = self.turn(py)?;
+        briefly(py, move || state.archive().to_bytes()).map(|bytes| PyBytes::new(py, &bytes))
     }
 
     /// Reads a checkpoint.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let read = || Archive::load(&path).and_then(|archive| State::from_archive(&archive));
-        py.detach(read).map(Self::of).map_err(exception)
+        briefly(py, read).map(Self::of)
     }
 
     /// Reads the bytes of a checkpoint.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let read = || Archive::from_bytes(bytes, "the learner").and_then(|archive| State::from_archive(&archive));
-        py.detach(read).map(Self::of).map_err(exception)
+        briefly(py, read).map(Self::of)
     }
 }
 
 impl Learner {
     fn of(state: State) -> Self {
-        Learner(Arc::new(Mutex::new(state)))
+        Learner(Arc::new(Mutex::new(Home { state: Some(state), process: 0 })))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        held(&self.0)
+    /// Waits until nobody else works with the learner.
+    fn turn(&self, py: Python<'_>) -> PyResult<Turn> {
+        let process = std::process::id();
+        loop {
+            {
+                let mut home = entered(&self.0);
+                if let Some(state) = home.state.take() {
+                    home.process = process;
+                    return Ok(Turn { state: Some(state), home: Arc::clone(&self.0) });
+                }
+                if home.process != process {
+                    let reason = "the learner was at work in another thread when this process was forked";
+                    return Err(PyRuntimeError::new_err(reason));
+                }
+            }
+            py.detach(|| std::thread::sleep(WAIT));
+            py.check_signals()?;
+        }
     }
 }
 
-fn held(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+fn entered(home: &Mutex<Home>) -> MutexGuard<'_, Home> {
+    home.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
     fn new(name: &str, settings: Settings) -> Result<Self> {
         let spec = learner_spec(name, settings)?;
         let learner = spec.build()?;
-        Ok(State { spec, learner, history: History::default(), losses: Vec::new() })
+        Ok(State { untold: 0, spec, learner, history: History::default(), losses: Vec::new() })
     }
 
     /// Labels are looked at before anything is learned; an interrupt leaves what was learned so far.
@@ -204,6 +266,14 @@ impl State {
         (0..x.count()).map(one).collect()
     }
 
+    fn all_losses(&self) -> Result<Vec<f64>> {
+        let count = usize::try_from(self.untold).unwrap_or(usize::MAX).saturating_add(self.losses.len());
+        memory::check("the loss of every trial", memory::product(&[count, 8]), "begin with a new learner")?;
+        let mut losses = vec![f64::NAN; count];
+        losses[count - self.losses.len()..].copy_from_slice(&self.losses);
+        Ok(losses)
+    }
+
     fn archive(&self) -> Archive {
         let mut archive = self.learner.checkpoint();
         archive.set_field("history", &self.history);
@@ -213,10 +283,12 @@ impl State {
 
     fn from_archive(archive: &Archive) -> Result<Self> {
         let learner = LearnerSpec::restore(archive)?;
-        let unknown = vec![f64::NAN; learner.account().trials as usize];
-        let losses = if archive.has("losses") { archive.vector("losses")? } else { unknown };
+        // Files of earlier versions have NaN for what they do not tell.
+        let mut losses: Vec<f64> = if archive.has("losses") { archive.vector("losses")? } else { Vec::new() };
+        losses.drain(..losses.iter().take_while(|loss| loss.is_nan()).count());
+        let untold = learner.account().trials.saturating_sub(losses.len() as u64);
         let history = archive.field::<Option<History>>("history")?.unwrap_or_default();
-        Ok(State { spec: archive.field("spec")?, learner, history, losses })
+        Ok(State { untold, spec: archive.field("spec")?, learner, history, losses })
     }
 }
 

@@ -20,7 +20,8 @@ const STACK: usize = 8 << 20;
 type Answer<R> = std::thread::Result<Result<R>>;
 type Latest = Arc<Mutex<Option<Progress>>>;
 
-/// The threads and the process they belong to: a forked child has none of its parent's threads.
+/// The threads and the process they belong to: a forked child has none of its parent's threads. Only whoever holds the
+/// interpreter lock, as whoever forks does, holds this one, so that no child finds it closed.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// The result of some work; `progress` hears `(stage, done, total, residual)` now and then.
@@ -80,6 +81,13 @@ fn tell(progress: Option<&Bound<'_, PyAny>>, latest: &Latest) -> PyResult<()> {
     let news = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(progress), Some(news)) = (progress, news) else { return Ok(()) };
     progress.call1((news.stage, news.done, news.total, news.residual)).map(|_| ())
+}
+
+/// The result of some work that takes no longer than copying does: on our threads as well, which a forked child has of its own,
+/// and never on those of the whole process, of which it has none.
+pub(crate) fn briefly<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<R> + Send) -> PyResult<R> {
+    let pool = pool()?;
+    py.detach(|| pool.install(work)).map_err(exception)
 }
 
 fn pool() -> PyResult<Arc<ThreadPool>> {

@@ -3,7 +3,9 @@
 use crate::args::Global;
 use crate::progress::Line;
 use crate::{interrupt, talk};
+use lopsided::base::memory;
 use lopsided::{Error, Result, Run};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::Instant;
 
 /// The general options, ready for use.
@@ -11,17 +13,20 @@ pub(crate) struct Context {
     pub(crate) global: Global,
     pub(crate) run: Run,
     pub(crate) line: Line,
+    /// All work is done by these threads.
+    pub(crate) pool: ThreadPool,
     pub(crate) start: Instant,
 }
 
 impl Context {
     /// Sets up threads, progress and Ctrl-C.
     pub(crate) fn new(global: &Global) -> Result<Self> {
-        set_threads(global.threads)?;
+        memory::allow(global.memory.unwrap_or(0));
+        let pool = threads(global.threads)?;
         let line = Line::new(global.quiet);
         let run = Run { seed: global.seed, watch: line.watch() };
-        interrupt::cancel_on_ctrl_c(run.watch.clone());
-        Ok(Context { global: global.clone(), run, line, start: Instant::now() })
+        interrupt::cancels(&run.watch);
+        Ok(Context { global: global.clone(), run, line, pool, start: Instant::now() })
     }
 
     /// Seconds since the start.
@@ -37,11 +42,27 @@ impl Context {
     }
 }
 
-fn set_threads(threads: Option<usize>) -> Result<()> {
-    let Some(threads) = threads else { return Ok(()) };
-    let refused = || Error::param("threads", threads, "at least 1");
-    if threads == 0 {
-        return Err(refused());
+/// More threads than any machine of today has cores.
+const MOST_THREADS: usize = 1024;
+/// As much stack as a main thread has.
+const STACK: usize = 8 << 20;
+
+/// Starts the threads. Where the system does not give as many as it has cores, because memory or processes are limited, fewer do.
+fn threads(asked: Option<usize>) -> Result<ThreadPool> {
+    let refused = |allowed: String| Error::param("threads", asked.unwrap_or(1), allowed);
+    if asked.is_some_and(|threads| !(1..=MOST_THREADS).contains(&threads)) {
+        return Err(refused(format!("between 1 and {MOST_THREADS}")));
     }
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| refused())
+    // 0: as many as there are cores, or as the environment says.
+    let mut count = asked.unwrap_or(0);
+    loop {
+        match ThreadPoolBuilder::new().num_threads(count).stack_size(STACK).build() {
+            Ok(pool) => return Ok(pool),
+            Err(error) if asked.is_some() || count == 1 => {
+                return Err(refused(format!("as many as the system gives ({error})")));
+            }
+            Err(_) if count == 0 => count = std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(2)),
+            Err(_) => count /= 2,
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 /// Exit code of wrong usage or input.
-const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 /// Exit code after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 

@@ -1,7 +1,7 @@
 //! Files to write, checked before the work.
 
 use lopsided::{Error, Result};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const MATRICES: [&str; 3] = ["npy", "csv", "parquet"];
 
@@ -30,10 +30,4 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     let attempt = tempfile::Builder::new().prefix(".lopsided").tempfile_in(folder);
     // The error names the attempted file; its kind alone says what is wrong with the folder.
     attempt.map(drop).map_err(|e| Error::io(path, e.kind().into()))
-}
-
-/// Refuses one path for two results.
-pub(crate) fn check_distinct(paths: &[&PathBuf]) -> Result<()> {
-    let twice = paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path));
-    twice.map_or(Ok(()), |(_, path)| Err(Error::param("output", path.display(), "another file for each result")))
 }

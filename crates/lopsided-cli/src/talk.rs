@@ -1,7 +1,9 @@
 //! Text for people and programs: results go to stdout, remarks to stderr.
 
+use lopsided::base::finite::not_finite;
 use lopsided::{Error, Result};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 
 /// Writes to stdout. Nobody listening any more (`| head`) is no failure.
@@ -13,9 +15,16 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes one JSON object to stdout.
+/// Writes one JSON object to stdout. JSON has `null` for numbers that are not finite; the field `not_finite`, which is there only
+/// if there are any, says where and what they are.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string(value).map_err(|e| Error::io("standard output", e.into()))?;
+    let failed = |e: serde_json::Error| Error::io("standard output", e.into());
+    let mut text = serde_json::to_string(value).map_err(failed)?;
+    let lost: BTreeMap<String, String> = not_finite(value).into_iter().collect();
+    if !lost.is_empty() && text.ends_with('}') {
+        text.pop();
+        text += &format!(",\"not_finite\":{}}}", serde_json::to_string(&lost).map_err(failed)?);
+    }
     print(&(text + "\n"))
 }
 

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 pub(crate) trait Family {
     /// Whether the settings may come from a file as well.
     const RECIPES: bool = true;
+    /// Whether a plan can be asked for in place of the work.
+    const PLANS: bool = true;
 
     /// Headings with their settings; of a setting that appears twice the first counts.
     fn groups() -> Vec<(&'static str, Vec<Setting>)>;
@@ -83,6 +85,7 @@ impl Family for Learning {
 
 impl Family for Learners {
     const RECIPES: bool = false;
+    const PLANS: bool = false;
 
     fn groups() -> Vec<(&'static str, Vec<Setting>)> {
         vec![
@@ -111,6 +114,8 @@ pub(crate) struct Given<F> {
     pub(crate) settings: Settings,
     /// A file with settings, over which those of the command line win.
     pub(crate) recipe: Option<PathBuf>,
+    /// Only the plan is wanted.
+    pub(crate) dry_run: bool,
     family: PhantomData<F>,
 }
 
@@ -154,9 +159,15 @@ fn recipe() -> Arg {
     Arg::new("recipe").long("recipe").value_name("FILE.json").value_parser(clap::value_parser!(PathBuf)).help(help)
 }
 
+fn dry_run() -> Arg {
+    let help = "Print operator, solver, memory and a time estimate; compute and write nothing";
+    Arg::new("dry_run").long("dry-run").action(ArgAction::SetTrue).help(help)
+}
+
 impl<F: Family> Args for Given<F> {
     fn augment_args(cmd: Command) -> Command {
         let cmd = if F::RECIPES { cmd.arg(recipe()) } else { cmd };
+        let cmd = if F::PLANS { cmd.arg(dry_run()) } else { cmd };
         all::<F>().iter().fold(cmd, |cmd, (heading, setting)| {
             let cmd = cmd.arg(option(heading, setting));
             if !is_flag(setting) {
@@ -185,7 +196,8 @@ impl<F: Family> FromArgMatches for Given<F> {
         };
         let given = all::<F>().into_iter().filter_map(|(_, s)| Some((s.name.to_string(), value(&s)?)));
         let recipe = if F::RECIPES { matches.get_one::<PathBuf>("recipe").cloned() } else { None };
-        Ok(Given { settings: given.collect(), recipe, family: PhantomData })
+        let dry_run = F::PLANS && matches.get_flag("dry_run");
+        Ok(Given { settings: given.collect(), recipe, dry_run, family: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -50,9 +50,6 @@ pub(crate) struct FitArgs {
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
     pub(crate) given: Given<Learning>,
-    /// Print operator, solver, memory and a time estimate; compute and write nothing.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
 }
 
 /// Kinds of targets.

@@ -89,7 +89,7 @@ pub(crate) struct Global {
     /// Precision of the computation; a saved model keeps its own.
     #[arg(long, global = true, value_enum, value_name = "P", default_value = "f64")]
     pub(crate) precision: Precision,
-    /// Memory that may be used, such as 4GB or 500MB; half of what is free by default.
+    /// Memory that may be used, such as 4GB or 500MB; 80 % of what is free by default.
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse_size)]
     pub(crate) memory: Option<u64>,
 }
@@ -133,9 +133,6 @@ pub(crate) struct EmbedArgs {
     pub(crate) given: Given<Embedding>,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
-    /// Print operator, solver, memory and a time estimate; compute and write nothing.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
     /// Read an svmlight file in passes and never hold it: random compatibility, Nyström without polish.
     #[arg(long)]
     pub(crate) stream: bool,

@@ -1,6 +1,7 @@
 //! `lopsided bicluster`: clusters of the rows and of the columns of a matrix.
 
 use super::Outcome;
+use super::embed::summary::DryRun;
 use crate::args::{BiclusterArgs, Precision};
 use crate::context::Context;
 use crate::input::{self, Loaded};
@@ -8,7 +9,7 @@ use crate::{estimator, memory, output, talk};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::io::write_clusters;
-use lopsided::estimators::recipe;
+use lopsided::estimators::{Learn, recipe};
 use lopsided::metrics::{adjusted_rand_index, coherence, normalized_mutual_information};
 use lopsided::report::text;
 use lopsided::{Biclustering, BiclusteringModel, Dataset, Scalar, Side, Target};
@@ -58,10 +59,15 @@ fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outco
     let given = estimator::given(&args.given, context)?;
     // Whatever can be wrong without the matrix is told before it is read.
     recipe::biclustering::<T>(given.clone(), (usize::MAX, usize::MAX))?;
-    check_outputs(args)?;
+    outputs(args).into_iter().filter(|_| !args.given.dry_run).try_for_each(|path| output::check(path))?;
     context.line.stage("reading");
     let Loaded { data, mut notes, .. } = input::matrix::<T>(args)?;
     let estimator = recipe::biclustering::<T>(given, (data.x.count(), data.x.width()))?;
+    if args.given.dry_run {
+        let plan = Learn::plan(&estimator, &data, &context.run).map_err(|e| input::with_shape_hint(e, HINT))?;
+        DryRun::of::<T>(estimator.svd.rank, &plan, &notes).show(context)?;
+        return Ok(Outcome::Done);
+    }
     context.line.stage("clustering");
     let model = estimator.fit(data.x.clone(), &context.run).map_err(|error| input::with_shape_hint(error, HINT))?;
     let scores = scores(&data, &model, &mut notes);
@@ -78,12 +84,6 @@ fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outco
 
 fn outputs(args: &BiclusterArgs) -> Vec<&PathBuf> {
     [&args.row_labels_out, &args.col_labels_out, &args.model].into_iter().flatten().collect()
-}
-
-fn check_outputs(args: &BiclusterArgs) -> lopsided::Result<()> {
-    let files = outputs(args);
-    files.iter().try_for_each(|path| output::check(path))?;
-    output::check_distinct(&files)
 }
 
 fn write<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>, model: &BiclusteringModel<T>) -> lopsided::Result<()> {

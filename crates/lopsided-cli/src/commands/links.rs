@@ -1,6 +1,7 @@
 //! `lopsided links`: how well held-out links are predicted.
 
 use super::Outcome;
+use super::embed::summary::DryRun;
 use crate::args::LinksArgs;
 use crate::context::Context;
 use crate::failure::hinted;
@@ -8,8 +9,8 @@ use crate::{estimator, input, memory, talk};
 use anyhow::Result;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{Input, read};
-use lopsided::estimators::SolverSpec;
 use lopsided::estimators::recipe::{self, Usual};
+use lopsided::estimators::{Plan, SolverSpec};
 use lopsided::evaluation::{HeldOut, LinkScores, Spread};
 use lopsided::{Dataset, Error, Features, Graph, GraphRule, KernelSvd, LinearSvd, Links, Scaling};
 use serde::Serialize;
@@ -63,6 +64,14 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     };
     let rank = if given.value("rank").is_some() { machine.rank } else { machine.rank.min(graph.nodes()) };
     let machine = machine.with_rank(rank).with_scaling(Scaling::None);
+    if args.given.dry_run {
+        let input::Loaded { data, .. } = input::from_graph::<f64>(&graph, Vec::new(), rule, context.run.seed)?;
+        let plan = machine.plan(&data, &context.run)?;
+        // Every trial has both decompositions, of which that of the kernel takes longer.
+        let plan = Plan { seconds: 2.0 * args.trials as f64 * plan.seconds, ..plan };
+        DryRun::of::<f64>(rank, &plan, &notes).show(context)?;
+        return Ok(Outcome::Done);
+    }
     let (mut linear, mut kernels, mut held_out, mut converged) = (Scores::new(), Scores::new(), 0, true);
     for trial in 0..args.trials {
         let held = HeldOut::split(&graph, args.test_share, context.run.seed.wrapping_add(trial as u64))?;

@@ -12,10 +12,11 @@ mod list;
 mod online;
 mod predict;
 mod reproduce;
-mod transform;
+pub(crate) mod transform;
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
+use crate::files;
 use anyhow::Result;
 
 /// How a command ended that did not fail.
@@ -40,21 +41,26 @@ impl Outcome {
 /// Runs the command of the command line.
 pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
     let context = Context::new(&cli.global)?;
-    let result = match &cli.command {
-        Command::Demo(args) => demo::run(args, &context),
-        Command::Embed(args) => embed::run(args, &context),
-        Command::Bicluster(args) => bicluster::run(args, &context),
-        Command::Fit(args) => fit::run(args, &context),
-        Command::Predict(args) => predict::run(args, &context),
-        Command::Links(args) => links::run(args, &context),
-        Command::Online(args) => online::run(args, &context),
-        Command::Transform(args) => transform::run(args, &context),
-        Command::Reproduce(args) => reproduce::run(args, &context),
-        Command::Export(args) => export::run(args, &context),
-        Command::Inspect(args) => inspect::run(args, &context),
-        Command::List(args) => list::run(args, &context),
-        Command::Completions(args) => completions::run(args),
-    };
+    files::check(&cli.command)?;
+    let result = context.pool.install(|| chosen(&cli.command, &context));
     context.line.clear();
     result
+}
+
+fn chosen(command: &Command, context: &Context) -> Result<Outcome> {
+    match command {
+        Command::Demo(args) => demo::run(args, context),
+        Command::Embed(args) => embed::run(args, context),
+        Command::Bicluster(args) => bicluster::run(args, context),
+        Command::Fit(args) => fit::run(args, context),
+        Command::Predict(args) => predict::run(args, context),
+        Command::Links(args) => links::run(args, context),
+        Command::Online(args) => online::run(args, context),
+        Command::Transform(args) => transform::run(args, context),
+        Command::Reproduce(args) => reproduce::run(args, context),
+        Command::Export(args) => export::run(args, context),
+        Command::Inspect(args) => inspect::run(args, context),
+        Command::List(args) => list::run(args, context),
+        Command::Completions(args) => completions::run(args),
+    }
 }

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &TransformArgs, context: &Context) -> Result<Outcome> {
 }
 
 /// Which sides are placed, from which file, into which file.
-fn sides(args: &TransformArgs) -> Vec<(Side, &Path, PathBuf)> {
+pub(crate) fn sides(args: &TransformArgs) -> Vec<(Side, &Path, PathBuf)> {
     let both = args.sides.rows.is_some() && args.sides.cols.is_some();
     let out = |side: &str| {
         let extension = args.out.extension().unwrap_or_default().to_string_lossy();

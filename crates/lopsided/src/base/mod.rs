@@ -8,6 +8,8 @@
 //! | [`watch`] | progress, cancellation and counts of work | long computations and whoever waits for them |
 //! | [`verdict`] | whether an iteration has converged | solvers |
 //! | [`file`](mod@file) | files that are written whole or not at all | writers of models, matrices and reports |
+//! | [`finite`] | numbers that are none, found before they leave | writers, `--json` |
+//! | [`memory`] | how much may be used, and the gate for what grows | readers, plans |
 //! | [`random`] | streams of random numbers, one for each purpose | whatever draws |
 //! | [`linalg`] | products and orthonormal bases of tall matrices | solvers |
 //!
@@ -16,7 +18,9 @@
 pub mod error;
 mod exp;
 pub mod file;
+pub mod finite;
 pub mod linalg;
+pub mod memory;
 pub mod random;
 pub mod registry;
 mod run;

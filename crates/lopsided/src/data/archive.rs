@@ -28,8 +28,8 @@
 //! | [`Archive::set_texts`] | `NAME.ends`, `NAME.bytes` | [`Archive::texts`] |
 
 use crate::base::error::{Error, Result};
-use crate::base::file;
 use crate::base::scalar::Scalar;
+use crate::base::{file, finite};
 use crate::data::samples::{Csr, Order, Samples, SamplesRef, SharedRows};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -47,6 +47,9 @@ use std::sync::Arc;
 pub const FORMAT: u64 = 2;
 /// Format of files that every reader understands.
 const OLDEST: u64 = 1;
+
+/// Field with what happened in a fit, whose numbers may be infinite: the condition of a singular system is.
+const REPORT: &str = "report";
 
 /// Key of our JSON in the safetensors metadata.
 const KEY: &str = "lopsided";
@@ -154,10 +157,15 @@ impl Archive {
         })
     }
 
-    /// Refuses what cannot be written.
+    /// Refuses what cannot be written, and numbers that are none.
     fn check(&self) -> Result<()> {
         let fault = |reason: &String| Error::Archive { path: "the model".into(), reason: reason.clone() };
-        self.fault.as_ref().map_or(Ok(()), |reason| Err(fault(reason)))
+        self.fault.as_ref().map_or(Ok(()), |reason| Err(fault(reason)))?;
+        self.arrays.iter().try_for_each(|(name, array)| match array.dtype {
+            Dtype::F64 => check_finite::<f64>(name, &array.bytes),
+            Dtype::F32 => check_finite::<f32>(name, &array.bytes),
+            _ => Ok(()),
+        })
     }
 
     /// The bytes that [`Archive::save`] writes.
@@ -269,8 +277,13 @@ impl Archive {
         archive
     }
 
-    /// Sets metadata of any shape that JSON can hold.
+    /// Sets metadata of any shape that JSON can hold. Numbers that are not finite, which JSON does not have, are a reason not to
+    /// write the archive, but for those of a report of what happened.
     pub fn set_field(&mut self, name: &str, value: impl serde::Serialize) {
+        if let Some((place, found)) = finite::not_finite(&value).first().filter(|_| name != REPORT) {
+            let place = if place.is_empty() { name.to_string() } else { format!("{name}.{place}") };
+            self.fault = Some(format!("`{place}` is {found}, which is no number to go on with"));
+        }
         match serde_json::to_value(value) {
             Ok(value) => _ = self.meta.insert(name.into(), value),
             Err(reason) => self.fault = Some(reason.to_string()),
@@ -361,7 +374,12 @@ impl Archive {
         let indptr = indptr.iter().map(|b| u64::from_le_bytes(*b) as usize).collect();
         let indices = self.numbers::<4>(&format!("{name}.indices"), Dtype::U32)?;
         let indices = indices.iter().map(|b| u32::from_le_bytes(*b)).collect();
+        let indptr: Vec<usize> = indptr;
+        let indices: Vec<u32> = indices;
         let (values, width) = (self.vector(&format!("{name}.values"))?, self.field(&format!("{name}.width"))?);
+        if let Some(reason) = Csr::<T>::implausible(indptr.len(), width, indices.len()) {
+            return Err(self.error(format!("`{name}`: {reason}")));
+        }
         Csr::new(width, indptr, indices, values).map(Samples::Sparse).map_err(|e| self.error(e.to_string()))
     }
 
@@ -429,6 +447,20 @@ impl Archive {
     fn numbers<const N: usize>(&self, name: &str, dtype: Dtype) -> Result<Vec<[u8; N]>> {
         Ok(self.get(name, &[dtype])?.bytes.all().as_chunks::<N>().0.to_vec())
     }
+}
+
+/// Refuses numbers that are not finite.
+fn check_finite<T: Scalar>(name: &str, bytes: &Bytes) -> Result<()> {
+    let mut seen = 0;
+    bytes.each(|piece| {
+        let values = T::from_bytes(piece);
+        if let Some(at) = values.iter().position(|v| !num_traits::Float::is_finite(*v)) {
+            let what = format!("the numbers `{name}` of the model");
+            return Err(finite::refused::<T>(&what, values[at].as_f64(), &format!(" at place {}", seen + at)));
+        }
+        seen += values.len();
+        Ok(())
+    })
 }
 
 fn write_row<T: Scalar>(matrix: MatRef<'_, T>, i: usize, out: &mut [u8]) {

@@ -25,6 +25,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Sparse matrices with more rows or columns than this must have entries in some of them.
+const LONG: usize = 1 << 24;
+
 /// The side of G: its rows (X, U) or its columns (Z, V).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -84,6 +87,16 @@ impl<T: Scalar> Csr<T> {
             }
         }
         Ok(csr)
+    }
+
+    /// Why a matrix of this size with so many entries cannot be meant; none where it can. A false size would exhaust the memory.
+    pub(crate) fn implausible(rows: usize, cols: usize, entries: usize) -> Option<String> {
+        let longest = rows.max(cols);
+        if longest > u32::MAX as usize {
+            return Some(format!("{rows} x {cols} is too large; at most {} rows or columns", u32::MAX));
+        }
+        let empty = longest > LONG && longest / 100 > entries;
+        empty.then(|| format!("{rows} x {cols} with {entries} entries is too empty to be meant"))
     }
 
     /// Collects `(row, column, value)` entries; equal positions are added up.

@@ -169,6 +169,7 @@ impl<T: Scalar> Learn<T> for KernelPca {
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Fitted<T>> {
+        self.plan(&data, run)?.check()?;
         self.fit(&data, run).map(Fitted::Components)
     }
 
@@ -183,6 +184,7 @@ impl<T: Scalar> Learn<T> for NystromFeatures {
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Fitted<T>> {
+        self.plan(&data, run)?.check()?;
         self.fit(&data, run).map(Fitted::Components)
     }
 

@@ -31,7 +31,7 @@ pub struct Gram {
     pub gamma_factor: f64,
     /// How G is multiplied.
     pub operator: OperatorChoice,
-    /// Bytes that may be used; `None`: half of what is free.
+    /// Bytes that may be used; `None`: [`available_memory`].
     pub memory: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ impl<K: Kernel<f64> + 'static> From<K> for Gram {
 }
 
 impl Gram {
-    /// Gamma by `scale`, any way to multiply G, half of the free memory.
+    /// Gamma by `scale`, any way to multiply G, 80 % of the free memory.
     pub fn new(kernel: &str) -> Self {
         KernelSpec::new(kernel).into()
     }

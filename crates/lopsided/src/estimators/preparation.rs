@@ -492,11 +492,16 @@ fn number_rule(present: &[f64], rows: usize, scale: Scale, impute: Impute) -> Ru
             (least, most - least)
         }
         Scale::Standard | Scale::Auto => {
+            // Squares of the largest and smallest numbers are none; those of numbers about 1 are.
+            let largest =
+                present.iter().copied().chain((gaps > 0).then_some(fill)).fold(0.0, |m: f64, v| m.max(v.abs()));
+            let unit = if largest > 0.0 { largest } else { 1.0 };
             let gap_sum = if gaps > 0 { gaps as f64 * fill } else { 0.0 };
             let mean = (present.iter().sum::<f64>() + gap_sum) / rows.max(1) as f64;
-            let gap_squares = if gaps > 0 { gaps as f64 * (fill - mean).powi(2) } else { 0.0 };
-            let squares = present.iter().map(|v| (v - mean).powi(2)).sum::<f64>() + gap_squares;
-            (mean, (squares / rows.max(1) as f64).sqrt())
+            let square = |v: f64| ((v - mean) / unit).powi(2);
+            let gap_squares = if gaps > 0 { gaps as f64 * square(fill) } else { 0.0 };
+            let squares = present.iter().map(|v| square(*v)).sum::<f64>() + gap_squares;
+            (mean, (squares / rows.max(1) as f64).sqrt() * unit)
         }
     };
     // What rounding leaves of a constant column is no width.

@@ -268,10 +268,8 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
-        if self.penalties.len() > 1 {
-            // Whatever cannot be is told of all samples, not of a part of them.
-            self.plan(&data, run)?;
-        }
+        // Whatever cannot be is told of all samples, not of a part of them, and before anything is allocated.
+        self.plan(&data, run)?.check()?;
         let (data, weighed) = self.weighed(data, run)?;
         let note = data.frame.as_ref().and_then(GraphFrame::note);
         let weight = data.frame.as_ref().and_then(|frame| frame.features.as_ref()).map(|features| features.weight);

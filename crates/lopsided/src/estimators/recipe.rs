@@ -44,7 +44,7 @@ pub const SVD_SETTINGS: [Setting; 7] = [
     Setting::new("center", "centres both feature maps", "true or false", "false; true for kpca and to bicluster"),
     Setting::new("scaling", "scales components by the singular values", "none, sqrt or full", "none"),
     Setting::new("operator", "how G is multiplied", "auto, sparse, tiles or dense", "auto"),
-    Setting::new("memory", "bytes that may be used", "a number of bytes", "half of what is free"),
+    Setting::new("memory", "bytes that may be used", "a number of bytes", "80 % of what is free"),
 ];
 
 /// Settings of the matrix of a graph.

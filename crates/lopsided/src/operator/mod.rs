@@ -81,7 +81,7 @@ pub use katz::Katz;
 pub use kernel::KernelOperator;
 pub use page_rank::PageRank;
 pub(crate) use plan::FLOP;
-pub use plan::{OperatorChoice, OperatorKind, OperatorPlan, available_memory};
+pub use plan::{OperatorChoice, OperatorKind, OperatorPlan};
 pub use product::ProductOperator;
 pub(crate) use product::multiply;
 pub use scaled::Scaled;
@@ -95,6 +95,7 @@ pub use widened::Widened;
 
 use crate::base::error::Result;
 use crate::base::linalg;
+pub use crate::base::memory::available_memory;
 use crate::base::scalar::Scalar;
 use crate::products::TILE;
 use faer::{Mat, MatMut, MatRef};

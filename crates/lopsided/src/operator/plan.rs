@@ -249,22 +249,6 @@ fn percent(share: f64) -> String {
     if share < 1e-4 { format!("{:.1e} %", share * 100.0) } else { format!("{:.2} %", share * 100.0) }
 }
 
-/// Memory a computation may use unless told otherwise: half of what is free now, by the system's own account.
-///
-/// The limit of the control group counts where it is lower; where nothing is known, 8 GiB are taken to be free.
-///
-/// ```
-/// assert!(lopsided::operator::available_memory() > 0);
-/// ```
-pub fn available_memory() -> u64 {
-    let free = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kb| kb * 1024)
-    });
-    let limit = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|t| t.trim().parse::<u64>().ok());
-    free.unwrap_or(8 << 30).min(limit.unwrap_or(u64::MAX)) / 2
-}
-
 impl fmt::Display for OperatorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -37,7 +37,7 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     if args.stream {
         return streamed::embed::<T>(&estimator, &given, args, context);
     }
-    if !args.dry_run {
+    if !args.given.dry_run {
         check_outputs(&args.outputs)?;
     }
     context.line.stage("reading");
@@ -49,8 +49,8 @@ fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
     let start = learner.as_ref().map(|learner| learner.start(&data.x, &context.run)).transpose()?;
     let plan = estimator.plan(start.as_ref().unwrap_or(&data), &context.run)?;
     drop(start);
-    if args.dry_run {
-        DryRun::of::<T>(estimator.rank, &plan, &notes, context).show(context)?;
+    if args.given.dry_run {
+        DryRun::of::<T>(estimator.rank, &plan, &notes).show(context)?;
         return Ok(Outcome::Done);
     }
     context.line.stage("preparing products with G");
@@ -92,8 +92,7 @@ fn check_outputs(args: &OutputArgs) -> lopsided::Result<()> {
     for path in [&args.model, &args.report].into_iter().flatten() {
         output::check(path)?;
     }
-    let all = [&args.rows_out, &args.cols_out, &args.model, &args.report];
-    output::check_distinct(&all.into_iter().flatten().collect::<Vec<_>>())
+    Ok(())
 }
 
 fn write<T: Scalar>(

@@ -84,7 +84,7 @@ fn refuse(args: &EmbedArgs, given: &Settings) -> lopsided::Result<()> {
         ("center", given.flag("center", false)?),
         ("polish", given.flag("polish", false)?),
         ("block", given.value("block").is_some()),
-        ("dry-run", args.dry_run),
+        ("dry-run", args.given.dry_run),
     ];
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
         return Err(Error::param(name, "given", left_out));

@@ -198,7 +198,7 @@ pub(in crate::commands) struct DryRun {
 
 impl DryRun {
     /// The plan in words.
-    pub(in crate::commands) fn of<T: Scalar>(rank: usize, plan: &Plan, notes: &[String], context: &Context) -> Self {
+    pub(in crate::commands) fn of<T: Scalar>(rank: usize, plan: &Plan, notes: &[String]) -> Self {
         let problem = Problem {
             n: plan.size.0,
             m: plan.size.1,
@@ -211,13 +211,7 @@ impl DryRun {
             notes: notes.to_vec(),
             why: Why { operator: plan.operator.why.clone(), solver: plan.solver.why.clone() },
         };
-        DryRun {
-            only_planned: true,
-            problem,
-            bytes: plan.bytes,
-            seconds: plan.seconds,
-            memory: context.global.memory.unwrap_or_else(lopsided::operator::available_memory),
-        }
+        DryRun { only_planned: true, problem, bytes: plan.bytes, seconds: plan.seconds, memory: plan.available }
     }
 
     /// Prints it as text or JSON.

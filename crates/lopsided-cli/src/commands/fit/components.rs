@@ -51,7 +51,7 @@ pub(super) fn fit<T: Scalar>(
     given.take_all(&COMPAT_SETTINGS);
     given.take_all(&GRAPH_SETTINGS);
     recipe::take_svd::<T>(&mut given.clone(), &Usual::COMPONENTS, true, usize::MAX)?;
-    args.model.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
+    args.model.as_deref().filter(|_| !args.given.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");
     let Input::Table(mut table) = read::<T>(&args.input, &input::options(&args.read))? else {
         return Err(input::not_a_table(&args.input));
@@ -65,9 +65,9 @@ pub(super) fn fit<T: Scalar>(
     let given = landmarks::given(given, args, &data)?;
     let rank = given.count("rank", Usual::COMPONENTS.rank as u32)? as usize;
     let machine = member.build(given, &data)?;
-    if args.dry_run {
+    if args.given.dry_run {
         let plan = machine.plan(&data, &context.run).map_err(with_hint)?;
-        DryRun::of::<T>(rank.min(data.x.count()), &plan, &notes, context).show(context)?;
+        DryRun::of::<T>(rank.min(data.x.count()), &plan, &notes).show(context)?;
         return Ok(Outcome::Done);
     }
     context.line.stage("fitting");

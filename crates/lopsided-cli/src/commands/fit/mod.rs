@@ -44,7 +44,7 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     landmarks::refuse(args)?;
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, false);
     estimator::checked::<T>(&given, &usual, landmarks::of(args))?;
-    for path in [&args.model, &args.cv_out].into_iter().flatten().filter(|_| !args.dry_run) {
+    for path in [&args.model, &args.cv_out].into_iter().flatten().filter(|_| !args.given.dry_run) {
         output::check(path)?;
     }
     context.line.stage("reading");
@@ -53,13 +53,13 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     let (recipe, estimator) = recipe::estimator::<T>(&args.estimator, given.clone(), &data)?;
     let search = args.cv.map(|folds| Search { folds, grid: grid::of(args, &given, &recipe, &data, folds) });
     context.line.stage("planning");
-    if args.dry_run {
+    if args.given.dry_run {
         let plan = match &search {
             Some(search) => search.plan(&*estimator, &data, &context.run),
             None => estimator.plan(&data, &context.run),
         };
         notes.extend(search.as_ref().map(grid::planned));
-        DryRun::of::<T>(recipe.svd.rank, &plan.map_err(with_hint)?, &notes, context).show(context)?;
+        DryRun::of::<T>(recipe.svd.rank, &plan.map_err(with_hint)?, &notes).show(context)?;
         return Ok(Outcome::Done);
     }
     let (estimator, tuning) = tuned(estimator, search.as_ref(), &data, context)?;

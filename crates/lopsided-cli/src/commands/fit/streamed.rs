@@ -116,7 +116,7 @@ fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
         ("landmark-points", args.landmarks.landmark_points.is_some()),
         ("weights", args.weights.is_some()),
         ("errors", args.landmarks.errors),
-        ("dry-run", args.dry_run),
+        ("dry-run", args.given.dry_run),
     ];
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
         return Err(Error::param(name, "given", "left out with --stream"));

@@ -10,6 +10,8 @@ use crate::context::Context;
 use crate::{memory, output, talk};
 use anyhow::Result;
 use lopsided::Error;
+use lopsided::base::file::{Claim, claim};
+use lopsided::base::finite;
 use lopsided::data::io::{TrialReader, TrialRecord};
 use lopsided::online::{
     Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial, learner_spec,
@@ -54,6 +56,10 @@ struct Session<'a> {
     history: History,
     /// The trials so far, while the regret may be wanted.
     kept: Option<Vec<Trial>>,
+    /// Read, but not learned from yet.
+    first: Option<Trial>,
+    /// No other run writes these files.
+    _claims: Vec<Claim>,
 }
 
 /// Learns from the stream.
@@ -81,18 +87,21 @@ fn check(args: &OnlineArgs, context: &Context) -> lopsided::Result<()> {
     }
     let saving = &args.saving;
     let files = [&saving.out, &saving.checkpoint, &saving.regret_out, &saving.regret_plot];
-    let files: Vec<_> = files.into_iter().flatten().collect();
-    output::check_distinct(&files)?;
-    files.iter().try_for_each(|path| output::check(path))
+    files.into_iter().flatten().try_for_each(|path| output::check(path))
 }
 
 impl<'a> Session<'a> {
     /// Opens the stream; with `--resume` goes to where the checkpoint was made.
+    ///
+    /// Files of an earlier run are touched when the first trial has been read: a stream that cannot be read, or a mistyped
+    /// command, leaves them as they are.
     fn start(args: &'a OnlineArgs, context: &'a Context) -> Result<Self> {
         let spec = learner_spec(&args.learner, args.given.settings.clone())?;
         let fresh = spec.build()?;
-        let reader = TrialReader::open(&args.stream, args.format)?;
+        let claims = claims(args)?;
+        let mut reader = TrialReader::open(&args.stream, args.format)?;
         let saved = if args.saving.resume { Saved::load(args, &spec, context)? } else { None };
+        let first = if saved.is_none() { Some(first(&mut reader, &spec, &*fresh)?) } else { None };
         let predictions = Predictions::open(args, context, saved.as_ref())?;
         let (learner, history, skip) = match saved {
             Some(saved) => (saved.learner, saved.history, Some((saved.trials, saved.fingerprint))),
@@ -100,7 +109,8 @@ impl<'a> Session<'a> {
         };
         let asked = args.saving.regret || args.saving.regret_out.is_some() || args.saving.regret_plot.is_some();
         let kept = (asked || args.stream.is_file()).then(Vec::new);
-        let mut session = Session { args, context, spec, learner, reader, predictions, history, kept };
+        let mut session =
+            Session { args, context, spec, learner, reader, predictions, history, kept, first, _claims: claims };
         match skip {
             Some((trials, fingerprint)) => session.skip(trials, fingerprint)?,
             // A checkpoint of an earlier run must not be taken for one of this run.
@@ -126,14 +136,9 @@ impl<'a> Session<'a> {
     }
 
     fn next(&mut self) -> Result<Option<Trial>> {
-        let Some(TrialRecord { x, z, weights, label }) = self.reader.next_trial()? else { return Ok(None) };
-        let missing = || Error::param("label", "missing", format!("given for the loss `{}`", self.spec.loss));
-        let label = match label {
-            Some(label) => label,
-            None if self.spec.loss == Loss::Gain => 0.0,
-            None => return Err(missing().into()),
-        };
-        Ok(Some(Trial { instance: Instance::new(x, z, weights)?, label }))
+        let first = self.first.take().map(Some);
+        let found = first.map_or_else(|| next(&mut self.reader, self.spec.loss), Ok);
+        Ok(found?)
     }
 
     /// All trials to the end; false when nobody listens to the predictions any more.
@@ -143,6 +148,11 @@ impl<'a> Session<'a> {
         while let Some(trial) = self.next()? {
             let outcome = self.learner.update(&trial.instance, trial.label)?;
             let done = self.learner.account().trials;
+            if !outcome.prediction.is_finite() || !outcome.loss.is_finite() {
+                let what = format!("the prediction and the loss of trial {done}");
+                let value = if outcome.prediction.is_finite() { outcome.loss } else { outcome.prediction };
+                return Err(finite::refused::<f64>(&what, value, "").into());
+            }
             self.history.note(self.learner.account());
             if !self.predictions.write(done, outcome)? {
                 return Ok(false);
@@ -172,7 +182,9 @@ impl<'a> Session<'a> {
     fn save(&mut self) -> Result<()> {
         let Some(path) = &self.args.saving.checkpoint else { return Ok(()) };
         let output_bytes = self.predictions.flush()?;
-        saved::save(path, &*self.learner, &self.history, self.reader.fingerprint(), output_bytes)?;
+        // Of nothing that was learned from while the first trial waits.
+        let fingerprint = if self.first.is_some() { 0 } else { self.reader.fingerprint() };
+        saved::save(path, &*self.learner, &self.history, fingerprint, output_bytes)?;
         Ok(())
     }
 
@@ -228,6 +240,27 @@ impl<'a> Session<'a> {
             peak_bytes: memory::peak_bytes(),
         }
     }
+}
+
+/// Claims the files that are written little by little.
+fn claims(args: &OnlineArgs) -> lopsided::Result<Vec<Claim>> {
+    let files = [&args.saving.out, &args.saving.checkpoint].into_iter().flatten();
+    files.filter(|path| path.is_file() || !path.exists()).map(|path| claim(path)).collect()
+}
+
+/// The first trial, if it is one that the learner can take.
+fn first(reader: &mut TrialReader, spec: &LearnerSpec, learner: &dyn OnlineLearner) -> lopsided::Result<Trial> {
+    let Some(trial) = next(reader, spec.loss)? else { return Err(Error::parse(reader.name(), "has no trials")) };
+    spec.loss.check_label(trial.label)?;
+    learner.predict(&trial.instance)?;
+    Ok(trial)
+}
+
+fn next(reader: &mut TrialReader, loss: Loss) -> lopsided::Result<Option<Trial>> {
+    let Some(TrialRecord { x, z, weights, label }) = reader.next_trial()? else { return Ok(None) };
+    let missing = || Error::param("label", "missing", format!("given for the loss `{loss}`"));
+    let label = label.or_else(|| (loss == Loss::Gain).then_some(0.0)).ok_or_else(missing)?;
+    Ok(Some(Trial { instance: Instance::new(x, z, weights)?, label }))
 }
 
 /// The settings of a note as the options of the program.

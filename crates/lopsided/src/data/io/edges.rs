@@ -9,6 +9,7 @@ use super::fields::{Fields, Separator, are_link_names, is_number};
 use super::nodes::Builder;
 use super::source::Source;
 use crate::base::error::Result;
+use crate::base::memory::Meter;
 use crate::data::graph::Graph;
 
 /// The graph of an edge list with the `extra` nodes, and remarks about it.
@@ -18,6 +19,7 @@ use crate::data::graph::Graph;
 pub(super) fn read(source: Source, extra: &[String]) -> Result<(Graph, Vec<String>)> {
     let mut lines = source.lines();
     let mut builder = Builder::default();
+    let meter = Meter::new(lines.name());
     let mut separator = None;
     let (mut first, mut doubtful) = (true, false);
     while lines.advance_to_data()? {
@@ -30,6 +32,7 @@ pub(super) fn read(source: Source, extra: &[String]) -> Result<(Graph, Vec<Strin
             doubtful = fields.count() == 2 && !is_number(fields.get(0)) && !is_number(fields.get(1));
         }
         add(&mut builder, &fields).map_err(|reason| lines.error(reason))?;
+        meter.holds(builder.bytes())?;
     }
     if doubtful {
         builder.drop_header();

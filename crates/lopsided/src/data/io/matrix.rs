@@ -6,13 +6,11 @@
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 pub(super) use crate::data::samples::Order;
-use crate::data::samples::{Samples, SharedRows};
+use crate::data::samples::{Csr, Samples, SharedRows};
 use std::sync::Arc;
 
 /// Room set aside before the data that a header promises has been seen.
 pub(super) const TRUSTED: usize = 1 << 20;
-/// Matrices with more rows or columns than this must have entries in some of them.
-const LONG: usize = 1 << 24;
 
 /// Dense samples from a flat array of `rows * cols` values.
 pub(super) fn dense<T: Scalar>(
@@ -40,12 +38,5 @@ pub(super) fn check_size(name: &str, rows: usize, cols: usize) -> Result<()> {
 /// Refuses sparse matrices whose size is out of proportion to their entries: a damaged size would exhaust the memory.
 pub(super) fn check_sparse(name: &str, rows: usize, cols: usize, entries: usize) -> Result<()> {
     check_size(name, rows, cols)?;
-    let longest = rows.max(cols);
-    if longest > u32::MAX as usize {
-        return Err(Error::parse(name, format!("{rows} x {cols} is too large; at most {} rows or columns", u32::MAX)));
-    }
-    if longest > LONG && longest / 100 > entries {
-        return Err(Error::parse(name, format!("{rows} x {cols} with {entries} entries is too empty to be meant")));
-    }
-    Ok(())
+    Csr::<f64>::implausible(rows, cols, entries).map_or(Ok(()), |reason| Err(Error::parse(name, reason)))
 }

@@ -12,6 +12,7 @@ use super::Reasoned;
 use super::matrix::{Order, TRUSTED, check_size, check_sparse, dense};
 use super::source::{Lines, Source};
 use crate::base::error::{Error, Result};
+use crate::base::memory::Meter;
 use crate::base::scalar::Scalar;
 use crate::data::samples::{Csr, Samples};
 
@@ -100,13 +101,14 @@ fn read_coordinate<T: Scalar>(lines: &mut Lines, header: Header) -> Result<Sampl
     header.check_square(rows, cols).map_err(|reason| lines.error(reason))?;
     check_sparse(lines.name(), rows, cols, promised)?;
     let mut entries: Vec<(u32, u32, T)> = Vec::with_capacity(promised.min(TRUSTED));
-    let mut found = 0;
+    let (mut found, meter) = (0, Meter::new(lines.name()));
     while lines.advance_to_data()? {
         if found == promised {
             return Err(lines.error(format!("more entries than the {promised} promised")));
         }
         let entry = entry(lines.line(), header, rows, cols).map_err(|reason| lines.error(reason))?;
         mirror(entry, header.symmetry, &mut entries).map_err(|reason| lines.error(reason))?;
+        meter.holds(entries.len() * size_of::<(u32, u32, T)>())?;
         found += 1;
     }
     check_count(lines, promised, found)?;
@@ -176,10 +178,12 @@ fn read_array<T: Scalar>(lines: &mut Lines, header: Header) -> Result<Samples<T>
     let promised = promised_values(header.symmetry, rows, cols);
     let promised = promised.ok_or_else(|| lines.error(format!("a matrix of {rows} x {cols} is too large")))?;
     let mut values: Vec<T> = Vec::with_capacity(promised.min(TRUSTED));
+    let meter = Meter::new(lines.name());
     while lines.advance_to_data()? {
         for word in lines.line().split_ascii_whitespace() {
             values.push(value(word).map_err(|reason| lines.error(reason))?);
         }
+        meter.holds(values.len() * T::BYTES)?;
         if values.len() > promised {
             return Err(lines.error(format!("more entries than the {promised} promised")));
         }

@@ -78,6 +78,11 @@ impl Builder {
         Ok(())
     }
 
+    /// Bytes of the links so far.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.links[..])
+    }
+
     /// The position of a node, added where it is new.
     pub(super) fn node(&mut self, id: &str) -> Reasoned<u32> {
         let next = self.numbers.count + self.names.len();

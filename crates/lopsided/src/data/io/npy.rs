@@ -6,6 +6,7 @@
 
 use super::matrix::{Order, TRUSTED, dense};
 use crate::base::error::{Error, Result};
+use crate::base::memory;
 use crate::base::scalar::Scalar;
 use crate::data::samples::Samples;
 use std::io::Read;
@@ -87,7 +88,7 @@ impl Letters {
 
     fn texts(&self, reader: &mut dyn Read, name: &str, count: usize) -> Result<Vec<String>> {
         let (mut out, mut bytes) = (Vec::with_capacity(count.min(TRUSTED)), Vec::new());
-        let size = self.length * if self.wide { 4 } else { 1 };
+        let size = self.length.saturating_mul(if self.wide { 4 } else { 1 });
         for found in 0..count {
             bytes.clear();
             fill(&mut bytes, reader, size, name)?;
@@ -155,6 +156,8 @@ impl Header {
     pub(super) fn numbers<T: Scalar>(&self, reader: &mut dyn Read, name: &str) -> Result<Vec<T>> {
         let count = self.shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
         let count = count.ok_or_else(|| Error::parse(name, format!("the shape {:?} is too large", self.shape)))?;
+        let advice = "read fewer rows (krr and embed can --stream), or allow more memory (memory)";
+        memory::check(&format!("{name}, an array of {:?},", self.shape), memory::product(&[count, T::BYTES]), advice)?;
         let values = self.next_numbers(reader, name, count)?;
         if values.len() < count {
             let found = values.len();

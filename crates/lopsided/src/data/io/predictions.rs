@@ -1,6 +1,7 @@
 //! Predictions as csv.
 
 use crate::base::error::{Error, Result};
+use crate::base::finite;
 use faer::MatRef;
 
 /// Lines `id,prediction` under a header, with one more column `PREFIX_NAME` for each of `names` and each matrix of `columns`.
@@ -23,6 +24,9 @@ pub fn predictions_csv(
     names: &[String],
     columns: &[(&str, MatRef<'_, f64>)],
 ) -> Result<String> {
+    for (prefix, values) in columns {
+        finite::check_matrix(&format!("the columns {prefix}_… of the predictions"), *values)?;
+    }
     let failed = |e: csv::Error| Error::io("predictions", e.into());
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = ["id", "prediction"].map(String::from).into_iter().take(if predictions.is_empty() { 1 } else { 2 });

@@ -5,6 +5,7 @@
 //! its lines with `\r\n`.
 
 use crate::base::error::{Error, Result};
+use crate::base::memory::Meter;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
@@ -80,12 +81,21 @@ impl Source {
     pub(super) fn seekable(self) -> Result<Seekable> {
         match self.body {
             Body::File(file) => Ok(Seekable::File(file)),
-            Body::Stream(mut stream) => {
-                let mut bytes = Vec::new();
-                stream.read_to_end(&mut bytes).map_err(|e| Error::io(&self.name, e))?;
-                Ok(Seekable::Memory(bytes))
-            }
+            Body::Stream(_) => self.whole().map(Seekable::Memory),
         }
+    }
+
+    /// Everything unpacked in memory, if that is allowed to hold it: a few bytes can be packed gigabytes.
+    pub(super) fn whole(self) -> Result<Vec<u8>> {
+        let (name, meter) = (self.name.clone(), Meter::new(&format!("{}, unpacked,", self.name)));
+        if let Body::File(file) = &self.body {
+            meter.holds(file.metadata().map_or(0, |known| known.len() as usize))?;
+        }
+        let mut bytes = Vec::new();
+        let most = meter.available().saturating_add(1);
+        self.reader().take(most).read_to_end(&mut bytes).map_err(|e| Error::io(&name, e))?;
+        meter.holds(bytes.len())?;
+        Ok(bytes)
     }
 
     /// Up to two lines of data from the beginning, without consuming them; a byte order mark is dropped.

@@ -10,6 +10,7 @@ use super::matrix::check_sparse;
 use super::source::Source;
 use super::{Reasoned, Table, TargetColumn};
 use crate::base::error::{Error, Result};
+use crate::base::memory::Meter;
 use crate::base::scalar::Scalar;
 use crate::data::samples::{Csr, Samples};
 
@@ -20,8 +21,10 @@ pub(super) fn read<T: Scalar>(source: Source, target: &TargetColumn) -> Result<T
     check_target(target)?;
     let mut lines = source.lines();
     let mut rows = Rows { indptr: vec![0], indices: Vec::new(), values: Vec::new(), labels: Labels::default() };
+    let meter = Meter::new(lines.name());
     while lines.advance_to_data()? {
         rows.push(lines.line()).map_err(|reason| lines.error(reason))?;
+        meter.holds(rows.indices.len() * (4 + T::BYTES) + rows.indptr.len() * 8)?;
     }
     let (samples, labels) = rows.finish(lines.name())?;
     let target = (*target != TargetColumn::None).then(|| (LABEL.to_owned(), labels.finish()));

@@ -17,6 +17,7 @@ use super::matrix::{Order, dense};
 use super::source::Source;
 use super::{ReadOptions, Table};
 use crate::base::error::{Error, Result};
+use crate::base::memory::Meter;
 use crate::base::scalar::Scalar;
 use crate::data::columns::{Column, WordsBuilder};
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -26,8 +27,7 @@ use std::borrow::Cow;
 pub(super) fn read<T: Scalar>(mut source: Source, options: &ReadOptions) -> Result<Table<T>> {
     let name = source.name().to_owned();
     let separator = source.peek()?.first().and_then(|line| Separator::detect(line));
-    let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut source.reader(), &mut bytes).map_err(|e| Error::io(&name, e))?;
+    let bytes = source.whole()?;
     let text = Text { name: &name, bytes: &bytes, separator: separator.map_or(b',', Separator::byte) };
     let mut record = ByteRecord::new();
     if !text.next(&mut text.records(), &mut record)? {
@@ -206,6 +206,7 @@ struct Collected {
     columns: Vec<Cells>,
     labels: Vec<Labels>,
     rows: usize,
+    meter: Meter,
 }
 
 impl Collected {
@@ -213,7 +214,8 @@ impl Collected {
         let forced = |place: &usize| options.categories.iter().any(|name| *name == headings.bare(*place));
         let columns = headings.data().iter().map(|place| Cells::new(*place, forced(place))).collect();
         let labels = headings.targets.iter().map(|_| Labels::default()).collect();
-        let mut out = Collected { headings, columns, labels, rows: 0 };
+        let meter = Meter::new(text.name);
+        let mut out = Collected { headings, columns, labels, rows: 0, meter };
         text.for_each(out.headings.has_header(), |record| out.push(text, record))?;
         if out.rows == 0 {
             return Err(Error::parse(text.name, "has no rows"));
@@ -236,7 +238,8 @@ impl Collected {
             labels.push(label.map_err(|_| Error::parse(text.place(start), "a label is not UTF-8 text"))?);
         }
         self.rows += 1;
-        Ok(())
+        // The text, the values of the columns and those of the rows that they become.
+        self.meter.holds(text.bytes.len() + 2 * 8 * self.rows * self.columns.len())
     }
 
     fn finish<T: Scalar>(mut self, text: &Text<'_>) -> Result<Table<T>> {

@@ -3,6 +3,7 @@
 use super::{columnar, source};
 use crate::base::error::{Error, Result};
 use crate::base::file::write_atomically;
+use crate::base::finite;
 use crate::base::scalar::Scalar;
 use faer::MatRef;
 use std::fmt::Write as _;
@@ -26,11 +27,13 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] unless there is an id for each row, [`Error::Param`] for another extension, [`Error::Io`].
+/// [`Error::Shape`] unless there is an id for each row, [`Error::Param`] for another extension, [`Error::OutOfRange`] for numbers
+/// that are not finite, [`Error::Io`].
 pub fn write_matrix<T: Scalar>(path: &Path, ids: &[String], values: MatRef<'_, T>) -> Result<()> {
     if ids.len() != values.nrows() {
         return Err(Error::shape("the number of ids", values.nrows(), ids.len()));
     }
+    finite::check_matrix(&format!("the numbers for {}", path.display()), values)?;
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match extension.as_str() {
         "npy" => write_atomically(path, |out| write_npy(out, values).map_err(|e| Error::io(path, e))),

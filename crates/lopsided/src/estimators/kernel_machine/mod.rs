@@ -195,7 +195,7 @@ impl Frame<'_> {
             let kernel = self.problem(data, &known.rows, run)?.kernel;
             let plan = self.settled().plan(kernel, data.x.as_ref(), known.rows.len())?;
             let features = (plan.size.0 * plan.size.1) as f64;
-            return Ok(plan.with_more(features * self.effort.1));
+            return Ok(plan.within(self.gram.bytes()).with_more(features * self.effort.1));
         }
         self.gram.plan(&training(data.clone(), &known.rows, self.gram.kernel.is_precomputed()).0, run, self.effort.0)
     }

@@ -90,7 +90,8 @@ impl NystromFeatures {
     /// Those of [`NystromFeatures::fit`].
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let problem = self.problem(data, run)?;
-        self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())
+        let plan = self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())?;
+        Ok(plan.within(self.gram.bytes()))
     }
 
     /// How far the scalar products of features are from the kernel, over all pairs of samples.

@@ -151,11 +151,12 @@ impl KernelPca {
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let problem = self.problem(data, run)?;
         let plan = self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), data.x.count())?;
+        let plan = plan.within(self.gram.bytes());
         if self.approximation.approach_for(data.x.count()) != Approach::Exact {
             return Ok(plan);
         }
         let triplets = KernelSvd::new(self.gram.clone()).with_rank(self.rank).plan(data, run)?;
-        Ok(Plan { seconds: triplets.seconds, ..plan })
+        Ok(Plan { seconds: triplets.seconds, bytes: triplets.bytes, ..plan })
     }
 
     pub(in crate::estimators) fn problem<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<Problem<T>> {

@@ -301,7 +301,13 @@ impl<T: Scalar> Estimator<T> for KernelRidge {
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let (known, _) = self.check(data)?;
         let problem = self.problem(data, &known.rows, run)?;
-        self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), known.rows.len())
+        let n = known.rows.len();
+        let plan = self.approximation.plan(problem.kernel.clone(), data.x.as_ref(), n)?.within(self.gram.bytes());
+        if self.approximation.approach_for(n) == Approach::Exact && linsys::takes_products(n) {
+            let bytes = self.gram.plan(data, run, (1.0, 1.0))?.bytes;
+            return Ok(Plan { bytes, ..plan });
+        }
+        Ok(plan)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {

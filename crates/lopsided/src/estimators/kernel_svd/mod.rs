@@ -80,11 +80,34 @@ pub struct Plan {
     pub solver: SolverPlan,
     /// Peak bytes, samples included.
     pub bytes: u64,
+    /// Bytes that may be used.
+    pub available: u64,
     /// Rough seconds on `threads` cores.
     pub seconds: f64,
 }
 
 impl Plan {
+    /// Refuses what would need more memory than allowed.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with both numbers.
+    pub fn check(&self) -> Result<()> {
+        if self.bytes <= self.available {
+            return Ok(());
+        }
+        Err(Error::Memory {
+            what: format!("the {} solver on the {} operator", self.solver.solver, self.operator.kind),
+            needed: self.bytes,
+            available: self.available,
+            advice: "take a smaller rank, fewer landmarks, another solver or operator, or allow more memory".into(),
+        })
+    }
+
+    /// The same with other bytes allowed.
+    pub(super) fn within(self, available: u64) -> Self {
+        Plan { available, ..self }
+    }
+
     /// The same with more seconds of one core.
     pub(super) fn with_more(self, seconds: f64) -> Self {
         Plan { seconds: self.seconds + seconds / rayon::current_num_threads() as f64, ..self }
@@ -277,22 +300,14 @@ impl KernelSvd {
         let share = if dense { 0.68 } else { 1.0 };
         let products = operator.seconds.0 * solver.products as f64 * share + operator.seconds.1;
         let seconds = (products + solver.flops * share * share * FLOP) / threads;
-        Ok(Plan { size, kernel, bytes: samples + operator.bytes + solver.bytes, operator, solver, seconds })
+        let bytes = samples + operator.bytes + solver.bytes;
+        Ok(Plan { size, kernel, bytes, available: self.gram.bytes(), operator, solver, seconds })
     }
 
     fn refuse_out_of_reach(&self, plan: &Plan) -> Result<()> {
         if self.center && plan.operator.blocks_only {
             return Err(Error::param("center", "on", "off: products with all of G are out of reach, so its means are"));
         }
-        let available = self.gram.bytes();
-        if plan.bytes <= available {
-            return Ok(());
-        }
-        Err(Error::Memory {
-            what: format!("the {} solver on the {} operator", plan.solver.solver, plan.operator.kind),
-            needed: plan.bytes,
-            available,
-            advice: "take a smaller rank, another solver or operator, or allow more memory".into(),
-        })
+        plan.check()
     }
 }

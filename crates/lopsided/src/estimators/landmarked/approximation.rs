@@ -8,7 +8,7 @@ use crate::base::settings::{Setting, Settings, Value};
 use crate::data::samples::SamplesRef;
 use crate::estimators::Plan;
 use crate::kernel::KernelSpec;
-use crate::operator::{FLOP, OperatorKind, OperatorPlan};
+use crate::operator::{FLOP, OperatorKind, OperatorPlan, available_memory};
 use crate::solvers::landmarks;
 use crate::solvers::lowrank::{NystromBasis, NystromMethod};
 use crate::solvers::svd::SolverPlan;
@@ -232,7 +232,7 @@ impl Approximation {
         };
         let seconds = (operator.seconds.0 + solver.flops * FLOP) / rayon::current_num_threads() as f64;
         let bytes = x.bytes() as u64 + operator.bytes + solver.bytes;
-        Ok(Plan { size: (n, m), kernel, operator, solver, bytes, seconds })
+        Ok(Plan { size: (n, m), kernel, operator, solver, bytes, available: available_memory(), seconds })
     }
 
     /// What a report says, for so many samples and landmarks found.

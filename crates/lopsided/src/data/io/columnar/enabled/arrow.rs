@@ -4,6 +4,7 @@
 //! a damaged footer asks for.
 
 use super::batches::{self, broken};
+use super::checked::Checked;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::io::source::Source;
@@ -18,7 +19,7 @@ pub(in crate::data::io) fn read_arrow<T: Scalar>(source: Source, options: &ReadO
     let name = source.name().to_owned();
     let mut reader = source.reader();
     let (is_file, block) = skip_magic(&mut reader).map_err(|e| Error::io(&name, e))?;
-    let stream = Cursor::new(block).chain(reader);
+    let stream = Checked::new(Cursor::new(block).chain(reader));
     let mut batches = StreamReader::try_new(stream, None).map_err(|e| broken(&name, &e))?;
     let schema = batches.schema();
     let read = batches.by_ref().map(|batch| batch.map_err(|e| broken(&name, &e)));

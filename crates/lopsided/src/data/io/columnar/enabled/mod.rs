@@ -3,6 +3,7 @@ mod batches;
 #[cfg(test)]
 mod batches_for_tests;
 mod cells;
+mod checked;
 #[path = "parquet.rs"]
 mod parquet_files;
 mod write;
