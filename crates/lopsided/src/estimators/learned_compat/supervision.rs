@@ -4,7 +4,7 @@
 //! Values are taken in units of their deviation, so that losses, ridge and learning rate mean the same for
 //! every target. The rows that choose the epoch take no part in gradients or heads.
 
-use super::head::Loss;
+use super::head::{Loss, mean};
 use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::data::dataset::Target;
@@ -57,6 +57,15 @@ impl Supervision {
     /// Rows by which a compatibility matrix is chosen.
     pub(super) fn judges(&self) -> &[usize] {
         if self.validation.is_empty() { &self.train } else { &self.validation }
+    }
+
+    /// Whether losses of the judges have fallen by more than one standard error of the fall, row by row.
+    ///
+    /// Without held-out rows any fall is believed.
+    pub(super) fn believes(&self, before: &[f64], after: &[f64]) -> bool {
+        let falls: Vec<f64> = before.iter().zip(after).map(|(b, a)| b - a).collect();
+        let (fall, error) = mean(&falls);
+        fall > if self.validation.is_empty() { 0.0 } else { error }
     }
 
     /// The targets of some rows.
