@@ -114,4 +114,15 @@ mod tests {
         assert!(error(&Target::Values(vec![f64::NAN; 3]), 3).starts_with("`target` is missing"));
         assert_eq!(error(&same, 4), "the number of targets is 5 but must be 4");
     }
+
+    #[test]
+    fn a_fall_within_one_standard_error_is_not_believed() {
+        let values = Target::Values((0..20).map(f64::from).collect());
+        let held_out = |share| Supervision::new(&values, 20, share, 1).unwrap();
+        // Falls 1, 0, 0, 0: their mean is 1/4 and its standard error 1/4.
+        let (before, after) = ([2.0; 4], [1.0, 2.0, 2.0, 2.0]);
+        assert!(!held_out(0.2).believes(&before, &after) && held_out(0.0).believes(&before, &after));
+        assert!(held_out(0.2).believes(&before, &[1.0, 1.5, 1.5, 1.5]));
+        assert!(!held_out(0.0).believes(&before, &before));
+    }
 }

@@ -203,3 +203,41 @@ fn single_precision_learns_as_well() {
     let last = learned.curve.last().unwrap();
     assert!(last.best < learned.curve[0].validation, "{:?}", learned.curve);
 }
+
+#[test]
+fn the_second_start_has_sides_of_equal_length_and_maps_that_make_them() {
+    let run = Run::default();
+    for (n, m, start) in [
+        (40, 6, Compatibility::new(Compat::Pca)),
+        (6, 40, Compatibility::new(Compat::Pca)),
+        (30, 9, Compatibility::new(Compat::Pca).with_width(4)),
+    ] {
+        let a = Samples::Dense(synth::gaussian::<f64>(n, m, 5));
+        let level = equally_long(learner("rbf").with_start(start).start(&a, &run).unwrap()).unwrap();
+        let image =
+            |side, raw: &Samples<f64>| level.maps.apply(side, raw.as_ref()).unwrap_or_else(|| raw.clone().into_dense());
+        let (x, z) = (level.x.clone().into_dense(), level.z.clone().unwrap().into_dense());
+        assert!((&x - image(Side::Row, &a)).norm_max() < 1e-12);
+        assert!((&z - image(Side::Col, &a.transpose())).norm_max() < 1e-12);
+        let size = |images: &Mat<f64>| images.norm_l2() / (images.nrows() as f64).sqrt();
+        assert!((size(&x) / size(&z) - 1.0).abs() < 1e-12);
+    }
+    let nothing = Samples::Dense(Mat::<f64>::zeros(5, 3));
+    assert!(equally_long(learner("rbf").start(&nothing, &run).unwrap()).is_none());
+}
+
+#[test]
+fn the_second_start_is_kept_only_where_the_judges_gain() {
+    let mut kept = 0;
+    for seed in 0..6 {
+        let (a, target) = hidden(120, 5, seed);
+        let settings = learner("rbf");
+        let (training, start) = training(&settings, &a, &target);
+        let first = training.learn(start, &Run::default()).unwrap();
+        let both = settings.fit(a, &target, &Run::default()).unwrap();
+        let (alone, loss) = (first.curve[first.epoch].validation, both.curve[both.epoch].validation);
+        assert!(loss <= alone, "{loss} after {alone}");
+        kept += usize::from(loss < alone);
+    }
+    assert!((1..6).contains(&kept), "{kept} of 6");
+}
