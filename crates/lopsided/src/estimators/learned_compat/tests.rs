@@ -227,17 +227,21 @@ fn the_second_start_has_sides_of_equal_length_and_maps_that_make_them() {
 }
 
 #[test]
-fn the_second_start_is_kept_only_where_the_judges_gain() {
-    let mut kept = 0;
-    for seed in 0..6 {
-        let (a, target) = hidden(120, 5, seed);
-        let settings = learner("rbf");
-        let (training, start) = training(&settings, &a, &target);
-        let first = training.learn(start, &Run::default()).unwrap();
-        let both = settings.fit(a, &target, &Run::default()).unwrap();
-        let (alone, loss) = (first.curve[first.epoch].validation, both.curve[both.epoch].validation);
-        assert!(loss <= alone, "{loss} after {alone}");
-        kept += usize::from(loss < alone);
-    }
-    assert!((1..6).contains(&kept), "{kept} of 6");
+fn the_second_start_is_kept_where_the_judges_gain_and_only_there() {
+    let median = learner("rbf");
+    // Columns are as long as √200 at first: under this gamma the values of a column differ by many orders of magnitude.
+    let narrow = LearnedCompat { machine: median.machine.clone().with_gamma(Gamma::Value(0.5)), ..median.clone() };
+    let kept = [median, narrow].map(|settings| {
+        let gains = (0..3).map(|seed| {
+            let (a, target) = hidden(200, 5, seed);
+            let (training, start) = training(&settings, &a, &target);
+            let first = training.learn(start, &Run::default()).unwrap();
+            let both = settings.fit(a, &target, &Run::default()).unwrap();
+            let gain = first.curve[first.epoch].validation - both.curve[both.epoch].validation;
+            assert!(gain >= 0.0, "{gain}");
+            gain > 0.0
+        });
+        gains.filter(|gained| *gained).count()
+    });
+    assert!(kept[0] < 3 && kept[1] > 0, "{kept:?}");
 }
