@@ -32,6 +32,7 @@ use faer::Mat;
 use head::Head;
 use kernel_rows::Differentiable;
 use sides::Sides;
+use std::mem;
 use supervision::Supervision;
 use training::{Training, with_ones};
 
@@ -51,6 +52,11 @@ use training::{Training, with_ones};
 /// 5. At the end the remembered C is kept, or that of the start where the gain on the held-out rows is within one standard
 ///    error: the least of many losses is small by chance, too.
 ///
+/// All of this is done twice. The images of the columns of a table are about as long as columns, √N for a deviation of 1, and
+/// rows about √M, so that the kernel sees columns far from all rows. The second time C starts scaled, so that both sides are
+/// equally long, and with a gamma of its own; its result is kept where its loss on the held-out rows is lower by more than one
+/// standard error.
+///
 /// It becomes part of an ordinary [`KernelSvdModel`], which places new rows and columns through it.
 ///
 /// With [`LearnedCompat::symmetric`] the kernel runs over the rows twice, k(x·C, x'·C) with a C of size M×M that starts as
@@ -62,7 +68,7 @@ use training::{Training, with_ones};
 /// steps are those of \[Adam\]. The paper does not say by which rows it chooses; here none of the rows to test on is seen.
 ///
 /// # Cost
-/// Each epoch one SVD of G, and for each batch of b rows a product of A with a matrix of the width of the images: O(N·M·q) for
+/// For each of the two starts, each epoch one SVD of G, and for each batch of b rows a product of A with a matrix of the width of the images: O(N·M·q) for
 /// N > M. A is stored dense, and so is C.
 ///
 /// # Example
@@ -140,7 +146,7 @@ pub struct LearnedCompatModel<T> {
     pub head: LinearLsSvmModel,
     /// What the head minimises.
     pub loss: Loss,
-    /// Losses of all epochs.
+    /// Losses of all epochs from the start that was kept.
     pub curve: Vec<LearningStep>,
     /// The epoch whose map was kept; 0 is the start.
     pub epoch: usize,
@@ -170,21 +176,32 @@ impl LearnedCompat {
     pub fn fit<T: Scalar>(&self, a: Samples<T>, target: &Target, run: &Run) -> Result<LearnedCompatModel<T>> {
         self.check(&a)?;
         let supervision = Supervision::new(target, a.count(), self.validation, run.seed)?;
-        let start = self.start(&a, run)?;
-        let kernel = self.machine.plan(&start, run)?.kernel;
-        let training = Training {
-            settings: self,
-            kernel: Differentiable::new(&kernel)?,
-            machine: self.machine.clone().with_kernel(kernel),
-            sides: Sides::new(a, self.symmetric),
-            supervision,
-        };
-        let chosen = training.learn(start.maps, run)?;
+        let aligned = self.start(&a, run)?;
+        let (kernel, machine) = self.kernel_of(&aligned, run)?;
+        let sides = Sides::new(a, self.symmetric);
+        let mut training = Training { settings: self, kernel, machine, sides, supervision };
+        let mut chosen = training.learn(aligned.maps.clone(), run)?;
+        if let Some(level) = equally_long(aligned).filter(|_| !self.symmetric) {
+            let (kernel, machine) = self.kernel_of(&level, run)?;
+            let first = (mem::replace(&mut training.kernel, kernel), mem::replace(&mut training.machine, machine));
+            let second = training.learn(level.maps, run)?;
+            if training.supervision.believes(&chosen.losses, &second.losses) {
+                chosen = second;
+            } else {
+                (training.kernel, training.machine) = first;
+            }
+        }
         let data = Dataset { y: Some(target.clone()), ..training.sides.dataset(&chosen.maps) };
         let model = training.machine.fit(data, run)?;
         let head = final_head(&model, &training.supervision)?;
         let loss = training.supervision.loss;
         Ok(LearnedCompatModel { model, head, loss, curve: chosen.curve, epoch: chosen.epoch })
+    }
+
+    /// The kernel with the gamma of a start, to learn through and to fit with.
+    fn kernel_of<T: Scalar>(&self, start: &Dataset<T>, run: &Run) -> Result<(Differentiable<T>, KernelSvd)> {
+        let kernel = self.machine.plan(start, run)?.kernel;
+        Ok((Differentiable::new(&kernel)?, self.machine.clone().with_kernel(kernel)))
     }
 
     /// Rows and columns as the start makes them comparable.
@@ -216,8 +233,8 @@ impl LearnedCompat {
         }
         a.check_finite("the matrix")?;
         let available = self.machine.gram.bytes();
-        // A and its transpose; C, its gradient, two means of gradients and the best C so far.
-        let needed = 7 * T::BYTES as u64;
+        // A and its transpose; C, its gradient, two means of gradients, the best C so far and that of the other start.
+        let needed = 8 * T::BYTES as u64;
         let needed = needed.saturating_mul(a.count() as u64).saturating_mul(a.width() as u64);
         if needed <= available {
             return Ok(());
@@ -225,6 +242,31 @@ impl LearnedCompat {
         let advice = "learn from fewer rows or allow more memory".into();
         Err(Error::Memory { what: "the learned compatibility matrix".into(), needed, available, advice })
     }
+}
+
+/// The same start with the images that C makes scaled by one number, so that rows and columns are equally long (root mean square).
+///
+/// `None` where nothing is mapped or one side is 0.
+fn equally_long<T: Scalar>(start: Dataset<T>) -> Option<Dataset<T>> {
+    let (x, z) = (start.x.into_dense(), start.z?.into_dense());
+    let size = |images: &Mat<T>| images.norm_l2() / T::of((images.nrows() as f64).sqrt());
+    let (rows, cols) = (size(&x), size(&z));
+    if rows <= T::zero() || cols <= T::zero() {
+        return None;
+    }
+    let scaled = |by: T, images: &Mat<T>| faer::Scale(by) * images;
+    let (x, z, maps) = match start.maps {
+        Maps { rows: kept, cols: Some(map) } => {
+            let by = rows / cols;
+            (x, scaled(by, &z), Maps { rows: kept, cols: Some(scaled(by, &map)) })
+        }
+        Maps { rows: Some(map), cols: None } => {
+            let by = cols / rows;
+            (scaled(by, &x), z, Maps { rows: Some(scaled(by, &map)), cols: None })
+        }
+        Maps { rows: None, cols: None } => return None,
+    };
+    Some(Dataset { maps, ..Dataset::two_sided(Samples::Dense(x), Samples::Dense(z)) })
 }
 
 /// The best head on the embedding of the final model, in the units of the target.

@@ -4,7 +4,7 @@
 //! Values are taken in units of their deviation, so that losses, ridge and learning rate mean the same for
 //! every target. The rows that choose the epoch take no part in gradients or heads.
 
-use super::head::Loss;
+use super::head::{Loss, mean};
 use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::data::dataset::Target;
@@ -59,6 +59,15 @@ impl Supervision {
         if self.validation.is_empty() { &self.train } else { &self.validation }
     }
 
+    /// Whether losses of the judges have fallen by more than one standard error of the fall, row by row.
+    ///
+    /// Without held-out rows any fall is believed.
+    pub(super) fn believes(&self, before: &[f64], after: &[f64]) -> bool {
+        let falls: Vec<f64> = before.iter().zip(after).map(|(b, a)| b - a).collect();
+        let (fall, error) = mean(&falls);
+        fall > if self.validation.is_empty() { 0.0 } else { error }
+    }
+
     /// The targets of some rows.
     pub(super) fn of(&self, rows: &[usize]) -> Mat<f64> {
         Mat::from_fn(rows.len(), self.y.ncols(), |i, c| self.y[(rows[i], c)])
@@ -104,5 +113,16 @@ mod tests {
         assert!(error(&same, 5).starts_with("`target` is the same for all rows but must be"));
         assert!(error(&Target::Values(vec![f64::NAN; 3]), 3).starts_with("`target` is missing"));
         assert_eq!(error(&same, 4), "the number of targets is 5 but must be 4");
+    }
+
+    #[test]
+    fn a_fall_within_one_standard_error_is_not_believed() {
+        let values = Target::Values((0..20).map(f64::from).collect());
+        let held_out = |share| Supervision::new(&values, 20, share, 1).unwrap();
+        // Falls 1, 0, 0, 0: their mean is 1/4 and its standard error 1/4.
+        let (before, after) = ([2.0; 4], [1.0, 2.0, 2.0, 2.0]);
+        assert!(!held_out(0.2).believes(&before, &after) && held_out(0.0).believes(&before, &after));
+        assert!(held_out(0.2).believes(&before, &[1.0, 1.5, 1.5, 1.5]));
+        assert!(!held_out(0.0).believes(&before, &before));
     }
 }

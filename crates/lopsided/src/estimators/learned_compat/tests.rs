@@ -203,3 +203,45 @@ fn single_precision_learns_as_well() {
     let last = learned.curve.last().unwrap();
     assert!(last.best < learned.curve[0].validation, "{:?}", learned.curve);
 }
+
+#[test]
+fn the_second_start_has_sides_of_equal_length_and_maps_that_make_them() {
+    let run = Run::default();
+    for (n, m, start) in [
+        (40, 6, Compatibility::new(Compat::Pca)),
+        (6, 40, Compatibility::new(Compat::Pca)),
+        (30, 9, Compatibility::new(Compat::Pca).with_width(4)),
+    ] {
+        let a = Samples::Dense(synth::gaussian::<f64>(n, m, 5));
+        let level = equally_long(learner("rbf").with_start(start).start(&a, &run).unwrap()).unwrap();
+        let image =
+            |side, raw: &Samples<f64>| level.maps.apply(side, raw.as_ref()).unwrap_or_else(|| raw.clone().into_dense());
+        let (x, z) = (level.x.clone().into_dense(), level.z.clone().unwrap().into_dense());
+        assert!((&x - image(Side::Row, &a)).norm_max() < 1e-12);
+        assert!((&z - image(Side::Col, &a.transpose())).norm_max() < 1e-12);
+        let size = |images: &Mat<f64>| images.norm_l2() / (images.nrows() as f64).sqrt();
+        assert!((size(&x) / size(&z) - 1.0).abs() < 1e-12);
+    }
+    let nothing = Samples::Dense(Mat::<f64>::zeros(5, 3));
+    assert!(equally_long(learner("rbf").start(&nothing, &run).unwrap()).is_none());
+}
+
+#[test]
+fn the_second_start_is_kept_where_the_judges_gain_and_only_there() {
+    let median = learner("rbf");
+    // Columns are as long as √200 at first: under this gamma the values of a column differ by many orders of magnitude.
+    let narrow = LearnedCompat { machine: median.machine.clone().with_gamma(Gamma::Value(0.5)), ..median.clone() };
+    let kept = [median, narrow].map(|settings| {
+        let gains = (0..3).map(|seed| {
+            let (a, target) = hidden(200, 5, seed);
+            let (training, start) = training(&settings, &a, &target);
+            let first = training.learn(start, &Run::default()).unwrap();
+            let both = settings.fit(a, &target, &Run::default()).unwrap();
+            let gain = first.curve[first.epoch].validation - both.curve[both.epoch].validation;
+            assert!(gain >= 0.0, "{gain}");
+            gain > 0.0
+        });
+        gains.filter(|gained| *gained).count()
+    });
+    assert!(kept[0] < 3 && kept[1] > 0, "{kept:?}");
+}

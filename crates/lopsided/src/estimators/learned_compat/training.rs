@@ -49,6 +49,8 @@ pub(super) struct Frame<T> {
 pub(super) struct Chosen<T> {
     pub(super) maps: Maps<T>,
     pub(super) epoch: usize,
+    /// Of the rows that judge it.
+    pub(super) losses: Vec<f64>,
     pub(super) curve: Vec<LearningStep>,
 }
 
@@ -94,18 +96,10 @@ impl<T: Scalar> Training<'_, T> {
                 best = Some(Judged { maps: state.maps.clone(), epoch, losses });
             }
         }
-        let chosen = best.filter(|best| !self.is_noise(&first.losses, &best.losses)).unwrap_or(first);
-        Ok(Chosen { maps: chosen.maps, epoch: chosen.epoch, curve: state.curve })
-    }
-
-    /// Step 5: whether the gain over the start is within one standard error of the held-out rows.
-    ///
-    /// The differences of the losses, row by row, have a mean d and a standard error s; a gain d ≤ s is not
-    /// believed.
-    fn is_noise(&self, start: &[f64], best: &[f64]) -> bool {
-        let gains: Vec<f64> = start.iter().zip(best).map(|(s, b)| s - b).collect();
-        let (gain, error) = mean(&gains);
-        !self.supervision.validation.is_empty() && gain <= error
+        // Step 5.
+        let believed = best.filter(|best| self.supervision.believes(&first.losses, &best.losses));
+        let Judged { maps, epoch, losses } = believed.unwrap_or(first);
+        Ok(Chosen { maps, epoch, losses, curve: state.curve })
     }
 
     /// Steps 1 to 3: V and Σ of the present map, the best head for them, and the losses of the rows that judge both.
