@@ -52,7 +52,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     let machine = estimator::checked::<f64>(&given, &Usual::LINKS, false)?;
     check(args, &given)?;
     let kernel = machine.gram.kernel.clone();
-    let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, Usual::LINKS.unit)?;
+    let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, &Usual::LINKS)?;
     context.line.stage("reading");
     let options = input::options(&args.read);
     let nodes = input::node_ids::<f64>(args.graph.nodes.as_deref(), None)?;

@@ -106,8 +106,8 @@ impl HeldOut {
         }
         let score = |&(source, target): &(u32, u32)| {
             let (i, j) = match rows {
-                Links::In => (target as usize, source as usize),
                 Links::Out => (source as usize, target as usize),
+                _ => (target as usize, source as usize),
             };
             left.row(i) * right.row(j).transpose()
         };
