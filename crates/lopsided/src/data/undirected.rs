@@ -22,7 +22,8 @@ impl<T: Scalar> Dataset<T> {
                 GraphRule { normalize: true, .. } if sum > 0.0 => sum,
                 _ => 1.0,
             };
-            let mut row: Vec<(u32, T)> = cols.iter().zip(values).map(|(&j, v)| (j, T::of(share * v / divisor))).collect();
+            let mut row: Vec<(u32, T)> =
+                cols.iter().zip(values).map(|(&j, v)| (j, T::of(share * v / divisor))).collect();
             self.x.as_ref().for_each(i, |j, v| row.extend((j >= n).then_some((j as u32, v))));
             x.push_row(row);
             sums.push(sum);
@@ -66,9 +67,12 @@ mod tests {
     fn links_without_direction_are_those_of_the_graph() {
         let features = Samples::Dense(faer::Mat::from_fn(5, 3, |i, j| f64::from(u8::from(i == j)) + i as f64));
         let features = NodeFeatures::new(graph().ids().to_vec(), features).unwrap();
-        for (self_loops, normalize, unit, featured) in
-            [(true, true, false, false), (true, true, true, false), (false, false, false, false), (false, true, true, true)]
-        {
+        for (self_loops, normalize, unit, featured) in [
+            (true, true, false, false),
+            (true, true, true, false),
+            (false, false, false, false),
+            (false, true, true, true),
+        ] {
             let made = |links| {
                 let rule = GraphRule { links, self_loops, normalize, unit, walk: 1 };
                 let data = Dataset::<f64>::from_graph(&graph(), &rule).unwrap();
@@ -77,9 +81,8 @@ mod tests {
             let expected = made(Links::Either);
             for links in [Links::In, Links::Out, Links::Auto] {
                 let found = made(links).undirected().unwrap();
-                let gap = |a: &Samples<f64>, b: &Samples<f64>| {
-                    (a.clone().into_dense() - b.clone().into_dense()).norm_max()
-                };
+                let gap =
+                    |a: &Samples<f64>, b: &Samples<f64>| (a.clone().into_dense() - b.clone().into_dense()).norm_max();
                 assert!(gap(&found.x, &expected.x) < 1e-14 && gap(found.cols(), expected.cols()) < 1e-14);
                 let (found, expected) = (found.frame.unwrap(), expected.frame.as_ref().unwrap());
                 assert_eq!((found.rule, found.ids), (expected.rule, expected.ids.clone()));

@@ -6,9 +6,7 @@
 
 use super::onnx::KernelSum;
 use super::scoring::{deal, hidden, no_target};
-use super::{
-    Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, Preparation, Table,
-};
+use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, Preparation, Table};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;

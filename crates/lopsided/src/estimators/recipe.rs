@@ -263,11 +263,7 @@ pub fn take_compat(given: &mut Settings, usual: Compat) -> Result<Compatibility>
 ///
 /// # Errors
 /// [`Error::Param`] for a value that is not allowed.
-pub fn take_graph_rule(
-    given: &mut Settings,
-    kernel: &KernelSpec,
-    task: &Usual,
-) -> Result<(GraphRule, Option<usize>)> {
+pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec, task: &Usual) -> Result<(GraphRule, Option<usize>)> {
     let usual = kernel.graph_rule();
     let (normalize, unit) = match given.value("normalize") {
         None => (usual.normalize, task.unit && kernel.nature().distance),
@@ -439,11 +435,7 @@ pub fn estimator<T: Scalar>(
 
 /// Takes out how columns are scaled and what fills them. What compares the rows of a table with its columns changes neither, points of the user's own
 /// stand in the units of the table, and two sample sets have columns of their own each.
-fn take_preparation<T: Scalar>(
-    given: &mut Settings,
-    recipe: &Recipe,
-    data: &Dataset<T>,
-) -> Result<(Scale, Impute)> {
+fn take_preparation<T: Scalar>(given: &mut Settings, recipe: &Recipe, data: &Dataset<T>) -> Result<(Scale, Impute)> {
     let kernel = &recipe.svd.gram.kernel;
     let scale = given.word("scale")?.unwrap_or_default();
     let impute = given.word("impute")?.unwrap_or_default();
