@@ -87,7 +87,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         linear.push(scored(&held, &left, rule.0.links)?);
         let of_links = held.evaluate(&right, rule.0.links, LinkScore::Links)?;
         kernels.push([scored(&held, &right, rule.0.links)?, vec![of_links]].concat());
-        ways.push(LinkScore::chosen(&held.graph, rule.0.links, (args.test_share, seed), |graph| {
+        ways.push(LinkScore::chosen(&held.graph, rule.0.links, seed, |graph| {
             kernel_features(graph, &machine, rule, context)
         })?);
     }
@@ -148,8 +148,9 @@ fn kernel_features(
     rule: (GraphRule, Option<usize>),
     context: &Context,
 ) -> lopsided::Result<Features<f64>> {
-    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), rule, context.run.seed)?;
-    Ok(machine.fit(Dataset { y: None, ..data }, &context.run)?.into())
+    let capped = rule.1.map(|most| graph.cap_degrees(most, context.run.seed));
+    let data = Dataset::from_graph(capped.as_ref().unwrap_or(graph), &rule.0)?;
+    Ok(machine.fit(data, &context.run)?.into())
 }
 
 fn scored(held: &HeldOut, features: &Features<f64>, links: Links) -> lopsided::Result<Vec<LinkScores>> {

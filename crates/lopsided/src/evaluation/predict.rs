@@ -41,6 +41,9 @@ pub struct HeldOut {
     pub absent: Vec<(u32, u32)>,
 }
 
+/// Part of the links that the choice of a score holds out.
+const INNER_SHARE: f64 = 0.1;
+
 /// What stands between the features of both ends of a link: its score is (U·M·Vᵀ)_ij.
 ///
 /// A kernel SVD puts a target near the sources that link to what links to the target, two steps away: G is large there, and so is
@@ -72,10 +75,10 @@ impl LinkScore {
     pub fn chosen(
         graph: &Graph,
         rows: Links,
-        (share, seed): (f64, u64),
+        seed: u64,
         features: impl FnOnce(&Graph) -> Result<Features<f64>>,
     ) -> Result<Self> {
-        let inner = HeldOut::split(graph, share, seed)?;
+        let inner = HeldOut::split(graph, INNER_SHARE, seed)?;
         let features = features(&inner.graph)?;
         let mut best = (f64::NEG_INFINITY, LinkScore::TRIED[0]);
         for way in LinkScore::TRIED {
