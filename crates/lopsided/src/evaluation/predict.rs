@@ -68,17 +68,17 @@ impl LinkScore {
     pub const TRIED: [LinkScore; 2] = [LinkScore::Power(1.0), LinkScore::Links];
 
     /// The one of [`LinkScore::TRIED`] that finds links best which are taken out of `graph` once more, by AUROC; `features` makes the
-    /// features of what is left.
+    /// features of what is left. The first where there are too few links for a choice.
     ///
     /// # Errors
-    /// Those of [`HeldOut::split`] and of `features`.
+    /// Those of `features`.
     pub fn chosen(
         graph: &Graph,
         rows: Links,
         seed: u64,
         features: impl FnOnce(&Graph) -> Result<Features<f64>>,
     ) -> Result<Self> {
-        let inner = HeldOut::split(graph, INNER_SHARE, seed)?;
+        let Ok(inner) = HeldOut::split(graph, INNER_SHARE, seed) else { return Ok(LinkScore::TRIED[0]) };
         let features = features(&inner.graph)?;
         let mut best = (f64::NEG_INFINITY, LinkScore::TRIED[0]);
         for way in LinkScore::TRIED {
