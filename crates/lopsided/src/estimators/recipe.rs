@@ -34,7 +34,7 @@ pub const SVD_SETTINGS: [Setting; 7] = [
         "kernel",
         "the kernel",
         "one of `lopsided list kernels`",
-        "sne to embed two sample sets and for ask-ls, else rbf",
+        "sne to embed two sample sets and for ask-ls unless it learns values of rows, else rbf",
     ),
     Setting::new(
         "rank",
@@ -398,7 +398,8 @@ pub fn estimator<T: Scalar>(
     data: &Dataset<T>,
 ) -> Result<(Recipe, Box<dyn Estimator<T>>)> {
     let entry = entry::<T>(name)?;
-    let usual = Usual::learning(entry.kernel, data.frame.is_some());
+    let values = data.y.as_ref().is_some_and(|y| !y.is_classes());
+    let usual = Usual::learning(usual_kernel(entry.kernel, values, data), data.frame.is_some());
     let weight = take_feature_weight(&mut given)?;
     if let Some(weight) = weight.filter(|_| !has_features(data)) {
         return Err(Error::param("feature-weight", weight, "left out for samples without features beside links"));
@@ -415,7 +416,6 @@ pub fn estimator<T: Scalar>(
     }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
-    let values = data.y.as_ref().is_some_and(|y| !y.is_classes());
     let (scale, impute) = take_preparation(&mut given, &recipe, data)?;
     let prepared = Prepared {
         scale,
@@ -431,6 +431,13 @@ pub fn estimator<T: Scalar>(
     let directions =
         Directions { penalties: prepared.penalties.clone(), weighed: weight.is_some(), inner: Box::new(prepared) };
     Ok((recipe, directions.with(&given)?))
+}
+
+/// The kernel of an estimator for the data. Rows of sums 1 flatten what the values of rows depend on: those are learned with the kernel
+/// before it is normalised.
+fn usual_kernel<T: Scalar>(kernel: &'static str, values: bool, data: &Dataset<T>) -> &'static str {
+    let rows = data.frame.is_none() && data.z.is_none();
+    if values && rows && kernel == "sne" { "rbf" } else { kernel }
 }
 
 /// Takes out how columns are scaled and what fills them. What compares the rows of a table with its columns changes neither, points of the user's own
