@@ -225,8 +225,8 @@ def test_kernel_svd_machine_of_nodes(check, rng, tmp_path):
         features = np.hstack([u * s**power, v * s**power])
         wanted = linear_machine(features[train], ref.one_against_rest(y[train]), penalty, features[test])
         told("fit", "kernel-svd", tmp_path / "g.csv", "--labels", tmp_path / "y.csv", "--kernel", "sne", "--gamma", "ksvd",
-             "--gamma-factor", 2, "--rank", rank, "--penalty", penalty, "--scaling", scaling, "--train-ids", tmp_path / "train",
-             "--model", tmp_path / "m")
+             "--gamma-factor", 2, "--rank", rank, "--penalty", penalty, "--scaling", scaling, "--links", "in", "--normalize", "row",
+             "--train-ids", tmp_path / "train", "--model", tmp_path / "m")
         run("predict", tmp_path / "m", tmp_path / "g.csv", "--ids", tmp_path / "test", "--scores", "--out", tmp_path / "p.csv")
         check.near(f"kernel-svd of nodes, scaling {scaling}", read_scores(tmp_path / "p.csv"), wanted, 1e-7)
 
@@ -234,24 +234,23 @@ def test_kernel_svd_machine_of_nodes(check, rng, tmp_path):
 @pytest.mark.quick
 @pytest.mark.parametrize("task", ["classes", "values"])
 def test_kernel_svd_machine_of_a_table(check, rng, tmp_path, task):
-    """Rows against the columns of their matrix by the aligned principal components; new rows are projected."""
+    """Rows against each other, or against the columns of their matrix by the aligned principal components; new rows are projected."""
     n, width, rank = 50, 9, 4
     x, y = clusters(rng, n, width, 3)
     y = y if task == "classes" else x[:, 0] + rng.standard_normal(n)
     new = rng.standard_normal((8, width))
-    rows, cols = kernels.compatible(x, "pca")
-    g = kernels.kernel("rbf", rows, cols, gamma=0.001)
-    u, s, v = triplets.svd(g, rank)
-    # A tall matrix leaves its rows as they are.
-    placed = kernels.kernel("rbf", new, cols, gamma=0.001) @ v / s
     targets = ref.one_against_rest(y) if task == "classes" else y[:, None]
-    wanted = linear_machine(u, targets, 50.0, placed)
     write_table(tmp_path / "x.csv", x, y)
     write_table(tmp_path / "new.csv", new)
-    told("fit", "kernel-svd", tmp_path / "x.csv", "--target", "label", "--kernel", "rbf", "--gamma", 0.001, "--rank", rank,
-         "--penalty", 50, "--task", task, "--model", tmp_path / "m")
-    run("predict", tmp_path / "m", tmp_path / "new.csv", "--target", "none", "--scores", "--out", tmp_path / "p.csv")
-    check.near(f"kernel-svd of a table, {task}", read_scores(tmp_path / "p.csv"), wanted, 1e-6)
+    # A tall matrix leaves its rows as they are.
+    for compat, cols, scaling, power in (("none", x, "sqrt", 0.5), ("pca", kernels.compatible(x, "pca")[1], "none", 0.0)):
+        u, s, v = triplets.svd(kernels.kernel("rbf", x, cols, gamma=0.001), rank)
+        placed = kernels.kernel("rbf", new, cols, gamma=0.001) @ v / s
+        wanted = linear_machine(u * s**power, targets, 50.0, placed * s**power)
+        told("fit", "kernel-svd", tmp_path / "x.csv", "--target", "label", "--kernel", "rbf", "--gamma", 0.001, "--rank", rank,
+             "--penalty", 50, "--task", task, "--compat", compat, "--scaling", scaling, "--scale", "none", "--model", tmp_path / "m")
+        run("predict", tmp_path / "m", tmp_path / "new.csv", "--target", "none", "--scores", "--out", tmp_path / "p.csv")
+        check.near(f"kernel-svd of a table, {task}, compat {compat}", read_scores(tmp_path / "p.csv"), wanted, 1e-6)
 
 
 @pytest.mark.quick

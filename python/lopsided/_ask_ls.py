@@ -40,7 +40,7 @@ class AsKLSClassifier(Probabilities, Classifier):
     def __init__(
         self, penalty="auto", *, merge="stack", kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, class_weight=None, on_singular="tikhonov", tikhonov=None, route="auto", graph=None,
-        links="in", self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
+        links=None, self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -69,7 +69,7 @@ class AsKLSRegressor(Regressor):
     def __init__(
         self, penalty="auto", *, merge="stack", kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, on_singular="tikhonov", tikhonov=None, route="auto", graph=None,
-        links="in", self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
+        links=None, self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
     ):
         self._take(locals())
 
@@ -98,6 +98,6 @@ class LSSVMClassifier(Classifier):
     def __init__(
         self, penalty="auto", *, symmetrize="average", kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None,
         epsilon=None, kernel_params=None, class_weight=None, on_singular="tikhonov", tikhonov=None, route="auto", graph=None,
-        links="in", self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
+        links=None, self_loops=None, normalize=None, max_degree=None, walk=None, feature_weight=None, random_state=None, verbose=0,
     ):
         self._take(locals())

@@ -19,7 +19,7 @@ class _Machine(Supervised):
     def __init__(
         self, rank=None, *, penalty=None, kernel=None, gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
         kernel_params=None, compat=None, compat_width=None, scaling=None, solver=None, tol=None, sampler=None,
-        rows_sample=None, cols_sample=None, graph=None, links="in", self_loops=None, normalize=None, max_degree=None, walk=None,
+        rows_sample=None, cols_sample=None, graph=None, links=None, self_loops=None, normalize=None, max_degree=None, walk=None,
         feature_weight=None, random_state=None, verbose=0,
     ):
         self._take(locals())
@@ -40,8 +40,8 @@ class _Machine(Supervised):
 class KernelSVDClassifier(_Machine, Classifier):  # type: ignore[misc]
     """Classes from the features of the kernel SVD: a linear least squares machine on both sides.
 
-    The rows of a table are compared with its columns, of which there are as many features at most; the nodes of a graph as
-    sources with themselves as targets.
+    The rows of a table are compared with each other, with 1000 of them where there are more, and with `compat` with its columns;
+    the nodes of a graph as sources with themselves as targets, or by all their links where held-out labels prefer that.
 
     See Also
     --------

@@ -13,21 +13,29 @@ from ._inputs import Given
 
 #: Components where none are asked for, as in `lopsided links`.
 RANK = 64
+#: Part of the links that the choice of a score holds out, as there.
+INNER_SHARE = 0.1
 
 
 @documented
 class LinkPredictor(GraphEmbedding):
     """Scores of links that a directed graph may have, from the two features sets of its nodes.
 
-    A link from s to t has the score U Sigma^power V', of t as the end of links and of s as their beginning. It is large where
-    those who link to t are those whom s links to; graphs whose groups link to other groups only are no case for it.
+    A link from s to t has the score U M V', of t as the end of links and of s as their beginning. With M = Sigma^power it is large
+    where those who link to t are those whom s links to, which finds links within groups; with M = U' A V, A the links of the
+    graph, where those near to s link to those near to t, which finds links between groups as well.
 
     Parameters
     ----------
     rank : int, default=None
         Number of components; 64, or fewer for fewer nodes.
-    power : float, default=1.0
-        Power of the singular values: 0, 0.5 and 1 are those of `lopsided links`.
+    power : float or "links", default=None
+        Power of the singular values, or M = U' A V; 1 or "links", by a tenth of the links that is held out, unless given.
+
+    Attributes
+    ----------
+    power_ : float or "links"
+        What the scores are made with.
 
     See Also
     --------
@@ -48,7 +56,7 @@ class LinkPredictor(GraphEmbedding):
     """
 
     def __init__(
-        self, rank=None, *, power=1.0, kernel="rbf", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
+        self, rank=None, *, power=None, kernel="rbf", gamma=None, gamma_factor=None, degree=None, coef0=None, epsilon=None,
         kernel_params=None, links="in", self_loops=None, normalize=None, max_degree=None, walk=None, center=False, solver="auto",
         tol=None, sampler=None, rows_sample=None, cols_sample=None, single=False, random_state=None, verbose=0,
     ):
@@ -60,6 +68,27 @@ class LinkPredictor(GraphEmbedding):
     def _settings(self, graph: bool = False) -> dict[str, Any]:
         settings = super()._settings(graph)
         return settings if settings["rank"] is not None else settings | {"rank": min(RANK, len(self.nodes_))}
+
+    def fit(self, X: Any, y: Any = None, *, nodes: Any = None, features: Any = None) -> LinkPredictor:
+        """Find the features of the nodes, and which scores tell links best."""
+        graph = DirectedGraph.of(X, nodes)
+        super().fit(graph, features=features)
+        ends = (graph.sources, graph.targets)
+        rows, cols = ends if self.links == "out" else ends[::-1]
+        self._between = self.row_vectors_[rows].T @ (graph.weights[:, None] * self.col_vectors_[cols])
+        self.power_ = self.power if self.power is not None else self._chosen(graph)
+        return self
+
+    def _chosen(self, graph: DirectedGraph) -> Any:
+        """The score that finds links best which are held out once more; 1 where there are too few of them."""
+        try:
+            kept, pairs, is_link = hold_out_links(graph, share=INNER_SHARE, random_state=self.random_state or 0)
+        except ValueError:
+            return 1.0
+        inner = type(self)(**{**self.get_params(), "power": 1.0}).fit(kept)
+        by_kernel = inner.score(pairs, is_link)
+        inner.power_ = "links"
+        return "links" if inner.score(pairs, is_link) > by_kernel else 1.0
 
     def decision_function(self, pairs: Any) -> np.ndarray:
         """Scores of links.
@@ -80,7 +109,8 @@ class LinkPredictor(GraphEmbedding):
             raise ValueError(f"`pairs` is of shape {ends.shape} but must be (n_pairs, 2): source and target")
         sources, targets = (self._places([name_of(node) for node in ends[:, side].tolist()]) for side in (0, 1))
         rows, cols = (sources, targets) if self.links == "out" else (targets, sources)
-        scaled = self.row_vectors_ * self.singular_values_ ** self.power
+        power = getattr(self, "power_", 1.0)  # a model from a file has lost its links
+        scaled = self.row_vectors_ @ self._between if power == "links" else self.row_vectors_ * self.singular_values_**power
         return np.einsum("ij,ij->i", scaled[rows], self.col_vectors_[cols])
 
     def score(self, pairs: Any, y: Any) -> float:

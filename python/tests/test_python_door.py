@@ -243,6 +243,20 @@ def test_held_out_links_are_those_of_the_program(tmp_path):
     by_power = {line["power"]: line["auroc"]["mean"] for line in shell["methods"] if line["method"] == "kernel SVD"}
     for power, area in by_power.items():
         assert LinkPredictor(8, power=power).fit(graph).score(pairs, is_link) == pytest.approx(area, abs=1e-6)
+    of_links = LinkPredictor(8, power="links").fit(graph).score(pairs, is_link)
+    assert of_links == pytest.approx(next(line["auroc"]["mean"] for line in shell["methods"] if line["method"] == "links"), abs=1e-6)
+    chosen = LinkPredictor(8, random_state=3).fit(graph)
+    assert chosen.score(pairs, is_link) == pytest.approx(shell["chosen"]["auroc"]["mean"], abs=1e-6)
+
+
+def test_links_between_groups_are_found():
+    group = np.arange(240) % 4
+    rng = np.random.default_rng(0)
+    ends = np.argwhere((rng.random((240, 240)) < 0.15) & ((group[None, :] - group[:, None]) % 4 == 1))
+    graph, pairs, is_link = hold_out_links(ends, random_state=0)
+    model = LinkPredictor().fit(graph)
+    assert model.power_ == "links" and model.score(pairs, is_link) > 0.75
+    assert LinkPredictor(power=1.0).fit(graph).score(pairs, is_link) < 0.5
 
 
 def test_a_file_is_learned_from_as_by_the_program(tmp_path):

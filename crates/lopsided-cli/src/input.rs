@@ -29,7 +29,7 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run)
     let compat = recipe::take_compat(given, Compat::None)?;
     let asked = take_preparation(given)?;
     let kernel = estimator::kernel(given, &Usual::NODES);
-    let rule = recipe::take_graph_rule(given, &kernel, Usual::NODES.unit)?;
+    let rule = recipe::take_graph_rule(given, &kernel, &Usual::NODES)?;
     if args.cols.is_some() {
         refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;
     }

@@ -71,7 +71,7 @@ fn samples<T: Scalar>(
 ) -> Result<Labelled<T>> {
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, true);
     let kernel = estimator::kernel(given, &usual);
-    let rule = recipe::take_graph_rule(given, &kernel, false)?;
+    let rule = recipe::take_graph_rule(given, &kernel, &usual)?;
     let table = match (read::<T>(&args.input, options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(input::not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {

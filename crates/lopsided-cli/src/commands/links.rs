@@ -11,7 +11,7 @@ use lopsided::base::settings::Settings;
 use lopsided::data::io::{Input, read};
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::estimators::{Plan, SolverSpec};
-use lopsided::evaluation::{HeldOut, LinkScores, Spread};
+use lopsided::evaluation::{HeldOut, LinkScore, LinkScores, Spread};
 use lopsided::{Dataset, Error, Features, Graph, GraphRule, KernelSvd, LinearSvd, Links, Scaling};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -19,11 +19,23 @@ use std::fmt::Write as _;
 /// The p of U·Σ^p·Vᵀ.
 const POWERS: [f64; 3] = [0.0, 0.5, 1.0];
 
+/// The method whose scores are those of the links between near nodes; its power says nothing.
+const OF_LINKS: &str = "links";
+
 /// One method with one score.
 #[derive(Clone, Serialize)]
 struct Line {
     method: &'static str,
     power: f64,
+    auroc: Spread,
+    average_precision: Spread,
+}
+
+/// The score that links held out of the training part prefer, trial by trial.
+#[derive(Clone, Serialize)]
+struct Best {
+    /// `U Σ^1 Vᵀ` or `U UᵀAV Vᵀ`, one for each trial.
+    scores: Vec<&'static str>,
     auroc: Spread,
     average_precision: Spread,
 }
@@ -38,6 +50,7 @@ struct Summary {
     rank: usize,
     kernel: String,
     methods: Vec<Line>,
+    chosen: Best,
     converged: bool,
     notes: Vec<String>,
     seconds: f64,
@@ -53,7 +66,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     let machine = estimator::checked::<f64>(&given, &Usual::LINKS, false)?;
     check(args, &given)?;
     let kernel = machine.gram.kernel.clone();
-    let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, Usual::LINKS.unit)?;
+    let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, &Usual::LINKS)?;
     context.line.stage("reading");
     let options = input::options(&args.read);
     let nodes = input::node_ids::<f64>(args.graph.nodes.as_deref(), None)?;
@@ -73,14 +86,22 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (mut linear, mut kernels, mut held_out, mut converged) = (Scores::new(), Scores::new(), 0, true);
+    let mut ways = Vec::new();
     for trial in 0..args.trials {
-        let held = HeldOut::split(&graph, args.test_share, context.run.seed.wrapping_add(trial as u64))?;
+        let seed = context.run.seed.wrapping_add(trial as u64);
+        let held = HeldOut::split(&graph, args.test_share, seed)?;
         let (left, right) = both(&held.graph, &machine, rule, context)?;
         held_out = held.links.len();
         converged &= left.report.converged() && right.report.converged();
         linear.push(scored(&held, &left, rule.0.links)?);
-        kernels.push(scored(&held, &right, rule.0.links)?);
+        let of_links = held.evaluate(&right, rule.0.links, LinkScore::Links)?;
+        kernels.push([scored(&held, &right, rule.0.links)?, vec![of_links]].concat());
+        ways.push(LinkScore::chosen(&held.graph, rule.0.links, seed, |graph| {
+            kernel_features(graph, &machine, rule, context)
+        })?);
     }
+    let chosen = Best::of(&ways, &kernels);
+    notes.extend(chosen.remark());
     if !converged {
         notes.push("a decomposition did not converge to the tolerance".into());
     }
@@ -91,7 +112,8 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         trials: args.trials,
         rank,
         kernel: machine.gram.kernel.name.clone(),
-        methods: [lines("linear SVD", &linear), lines("kernel SVD", &kernels)].concat(),
+        methods: [lines("linear SVD", &linear), lines("kernel SVD", &kernels), vec![of_links(&kernels)]].concat(),
+        chosen,
         converged,
         notes,
         seconds: context.seconds(),
@@ -125,10 +147,19 @@ fn both(
     let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), plain, context.run.seed)?;
     let solver = SolverSpec { name: machine.solver.clone(), params: machine.solver_params.clone() };
     let linear = LinearSvd { rank: machine.rank, solver }.fit(&data, &context.run)?;
-    // The length of a column grows with the links that leave a node; a kernel of distances would push those links down.
-    let input::Loaded { data, .. } = input::from_graph::<f64>(graph, Vec::new(), rule, context.run.seed)?;
-    let kernel = machine.fit(Dataset { y: None, ..data }, &context.run)?;
-    Ok((linear, kernel.into()))
+    Ok((linear, kernel_features(graph, machine, rule, context)?))
+}
+
+/// The length of a column grows with the links that leave a node; a kernel of distances would push those links down.
+fn kernel_features(
+    graph: &Graph,
+    machine: &KernelSvd,
+    rule: (GraphRule, Option<usize>),
+    context: &Context,
+) -> lopsided::Result<Features<f64>> {
+    let capped = rule.1.map(|most| graph.cap_degrees(most, context.run.seed));
+    let data = Dataset::from_graph(capped.as_ref().unwrap_or(graph), &rule.0)?;
+    Ok(machine.fit(data, &context.run)?.into())
 }
 
 fn scored(held: &HeldOut, features: &Features<f64>, links: Links) -> lopsided::Result<Vec<LinkScores>> {
@@ -136,14 +167,49 @@ fn scored(held: &HeldOut, features: &Features<f64>, links: Links) -> lopsided::R
 }
 
 fn lines(method: &'static str, scores: &Scores) -> Vec<Line> {
-    let of = |at: usize, value: fn(&LinkScores) -> f64| Spread::of(scores.iter().map(|trial| value(&trial[at])));
-    let line = |(at, &power)| Line {
-        method,
-        power,
-        auroc: of(at, |s| s.auroc),
-        average_precision: of(at, |s| s.average_precision),
-    };
-    POWERS.iter().enumerate().map(line).collect()
+    POWERS.iter().enumerate().map(|(at, &power)| line(method, power, scores, at)).collect()
+}
+
+/// The score after those of the powers.
+fn of_links(scores: &Scores) -> Line {
+    line(OF_LINKS, 1.0, scores, POWERS.len())
+}
+
+fn line(method: &'static str, power: f64, scores: &Scores, at: usize) -> Line {
+    let (auroc, average_precision) = spreads(scores.iter().map(|trial| trial[at]));
+    Line { method, power, auroc, average_precision }
+}
+
+fn spreads(scores: impl Iterator<Item = LinkScores> + Clone) -> (Spread, Spread) {
+    (Spread::of(scores.clone().map(|s| s.auroc)), Spread::of(scores.map(|s| s.average_precision)))
+}
+
+/// The formula of a score.
+fn formula(method: &str, power: f64) -> String {
+    if method == OF_LINKS { "U UᵀAV Vᵀ".into() } else { format!("U Σ^{power} Vᵀ") }
+}
+
+impl Best {
+    fn of(ways: &[LinkScore], kernels: &Scores) -> Self {
+        let place = |way: &LinkScore| match way {
+            LinkScore::Power(_) => POWERS.len() - 1,
+            LinkScore::Links => POWERS.len(),
+        };
+        let (auroc, average_precision) = spreads(ways.iter().zip(kernels).map(|(way, trial)| trial[place(way)]));
+        let name = |way: &LinkScore| if *way == LinkScore::Links { "U UᵀAV Vᵀ" } else { "U Σ^1 Vᵀ" };
+        Best { scores: ways.iter().map(name).collect(), auroc, average_precision }
+    }
+
+    /// The sentence about scores that know nothing.
+    fn remark(&self) -> Option<String> {
+        (self.auroc.mean <= 0.5).then(|| {
+            format!(
+                "AUROC {:.3} is no better than chance: the features say nothing about the links; another --kernel, --rank or \
+                 --gamma-factor may",
+                self.auroc.mean
+            )
+        })
+    }
 }
 
 impl Summary {
@@ -160,15 +226,27 @@ impl Summary {
         let _ = writeln!(out, "\nmethod      score       AUROC            average precision");
         for line in &self.methods {
             let spread = |s: Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
-            let score = format!("U Σ^{} Vᵀ", line.power);
+            let score = formula(line.method, line.power);
             let _ = writeln!(
                 out,
-                "{}  {score:10}  {}  {}",
+                "{:10}  {score:10}  {}  {}",
                 line.method,
                 spread(line.auroc),
                 spread(line.average_precision)
             );
         }
+        let Best { scores, auroc, average_precision } = &self.chosen;
+        let links = scores.iter().filter(|score| **score == "U UᵀAV Vᵀ").count();
+        let _ = writeln!(
+            out,
+            "\nchosen by links held out of the rest: U UᵀAV Vᵀ in {links} of {} trials, else U Σ^1 Vᵀ\n\
+             AUROC {:.4} ± {:.4}, average precision {:.4} ± {:.4}",
+            scores.len(),
+            auroc.mean,
+            auroc.deviation,
+            average_precision.mean,
+            average_precision.deviation
+        );
         out
     }
 }

@@ -107,6 +107,7 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     let decision = model.decision(&samples, &context.run)?;
     context.run.watch.check()?;
     let words = model.answer().words(decision.as_ref());
+    notes.extend(of_one_class(model.answer(), &words));
     let quality = truth.as_ref().map(|truth| scores(model.answer(), truth, &decision, &mut notes)).transpose()?;
     let classes = Some(model.answer().classes()).filter(|names| args.scores && !names.is_empty());
     let probabilities = if args.probabilities { Some(probabilities(&*model, &samples, context)?) } else { None };
@@ -352,9 +353,29 @@ fn scores(answer: &Answer, truth: &Truth, decision: &Mat<f64>, notes: &mut Vec<S
             };
             let truth: Vec<f64> = known.iter().map(|(_, label)| number(label)).collect::<lopsided::Result<_>>()?;
             let found: Vec<f64> = decision.col(0).iter().copied().collect();
-            Ok(Scores { rmse: Some(rmse(&truth, &found)), ..Scores::default() })
+            let error = rmse(&truth, &found);
+            notes.extend(worse_than_mean(&truth, error));
+            Ok(Scores { rmse: Some(error), ..Scores::default() })
         }
     }
+}
+
+/// Fewer predictions than this may be alike by accident.
+const MANY: usize = 20;
+
+/// The sentence about values that their own mean would predict better.
+fn worse_than_mean(truth: &[f64], error: f64) -> Option<String> {
+    let mean = truth.iter().sum::<f64>() / truth.len() as f64;
+    let explained = 1.0 - (error / rmse(truth, &vec![mean; truth.len()])).powi(2);
+    (truth.len() >= MANY && explained < 0.0)
+        .then(|| format!("R² is {explained:.2}: the mean of the values alone predicts them better"))
+}
+
+/// The sentence about predictions that are all the same class of several.
+fn of_one_class(answer: &Answer, words: &[String]) -> Option<String> {
+    let alike = words.len() >= MANY && answer.classes().len() > 1 && words.iter().all(|word| *word == words[0]);
+    alike
+        .then(|| format!("all {} predictions are `{}`: the model tells these samples not apart", words.len(), words[0]))
 }
 
 fn class_scores(names: &[String], known: &[(usize, &String)], decision: &Mat<f64>, notes: &mut Vec<String>) -> Scores {
@@ -372,11 +393,15 @@ fn class_scores(names: &[String], known: &[(usize, &String)], decision: &Mat<f64
         let positive: Vec<bool> = truth.iter().map(|code| *code == 1).collect();
         auroc(&positive, &decision.col(1).iter().copied().collect::<Vec<_>>())
     };
+    let area = binary.then(area);
+    if let Some(below) = area.filter(|area| *area < 0.5 && truth.len() >= MANY) {
+        notes.push(format!("AUROC {below:.3} is below chance: the scores put the classes in the wrong order"));
+    }
     Scores {
         accuracy: Some(accuracy(&truth, &found)),
         micro_f1: Some(micro_f1(&truth, &found)),
         macro_f1: Some(macro_f1(&truth, &found)),
-        auroc: binary.then(area),
+        auroc: area,
         ..Scores::default()
     }
 }

@@ -12,7 +12,8 @@ fn held_out_links_are_predicted_by_both_methods() {
     assert_eq!((&json["n"], &json["trials"]), (&150.into(), &3.into()));
     assert_eq!(json["held_out"].as_f64().unwrap(), (0.2 * links).round());
     let methods = json["methods"].as_array().unwrap();
-    assert_eq!(methods.len(), 6);
+    assert_eq!(methods.len(), 7);
+    assert_eq!((&methods[6]["method"], &json["chosen"]["scores"].as_array().unwrap().len()), (&"links".into(), &3));
     let auroc = |at: usize| methods[at]["auroc"]["mean"].as_f64().unwrap();
     for at in 0..3 {
         // The classes show in the direction of the links, so that the matrix of links predicts better than chance.
@@ -30,6 +31,28 @@ fn held_out_links_are_predicted_by_both_methods() {
     assert_eq!(json["methods"].take(), again);
     let text = scratch.ok(command);
     assert!(text.contains("kernel SVD  U Σ^0.5 Vᵀ") && text.contains("average precision"), "{text}");
+}
+
+/// Groups that link to the next one only: two steps lead past it, so that nearness by the kernel is below chance there.
+#[test]
+fn links_between_groups_are_found_by_default() {
+    let scratch = Scratch::new();
+    let next = |i: usize| (0..240).filter(move |j| j % 4 == (i + 1) % 4 && (i * 7 + j * 13) % 5 < 2);
+    let links = (0..240).flat_map(|i| next(i).map(move |j| format!("{i},{j}\n"))).collect::<String>();
+    scratch.write("cycle.csv", format!("source,target\n{links}"));
+    let json = scratch.json("links cycle.csv --trials 2");
+    let auroc = |line: &serde_json::Value| line["auroc"]["mean"].as_f64().unwrap();
+    assert!(auroc(&json["methods"][5]) < 0.5, "{json}");
+    assert!(auroc(&json["chosen"]) > 0.8, "{json}");
+    assert_eq!(json["chosen"]["scores"], serde_json::json!(["U UᵀAV Vᵀ", "U UᵀAV Vᵀ"]));
+    // What is drawn at random has nothing to find, and that is said.
+    let links =
+        (0..400).map(|i| format!("{},{}\n", (i * i * 31 + 7 * i) % 97, (i * 57 + i * i * i) % 89)).collect::<String>();
+    scratch.write("noise.csv", format!("source,target\n{links}"));
+    let json = scratch.json("links noise.csv --trials 3");
+    let said =
+        json["notes"].as_array().unwrap().iter().any(|note| note.as_str().unwrap().contains("no better than chance"));
+    assert_eq!(said, auroc(&json["chosen"]) <= 0.5, "{json}");
 }
 
 #[test]

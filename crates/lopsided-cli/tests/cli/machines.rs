@@ -317,3 +317,36 @@ fn the_figures_of_the_paper_are_computed_and_written() {
     assert_eq!(text(&scratch.bytes("figures/waves-lines.csv")).lines().count(), 1 + 4 + found.len());
     assert!(text(&scratch.bytes("figures/waves-krr-error.svg")).starts_with("<svg"));
 }
+
+#[test]
+fn predictions_that_say_nothing_are_recognised() {
+    let scratch = Scratch::new();
+    let line = |i: usize, y: String| format!("{},{},{y}\n", (i * 37) % 11, (i * 53) % 7);
+    let table = |y: &dyn Fn(usize) -> String| format!("a,b,y\n{}", (0..60).map(|i| line(i, y(i))).collect::<String>());
+    scratch.write("mostly.csv", table(&|i| if i % 12 == 5 { "rare" } else { "usual" }.into()));
+    scratch.write("values.csv", table(&|i| format!("{}.5", (i * 37) % 11)));
+    scratch.write("turned.csv", table(&|i| format!("{}.5", 100 - (i * 37) % 11)));
+    scratch.write("sides.csv", table(&|i| if (i * 37) % 11 < 5 { "left" } else { "right" }.into()));
+    scratch.write("swapped.csv", table(&|i| if (i * 37) % 11 < 5 { "right" } else { "left" }.into()));
+    let notes = |fit: &str, input: &str| {
+        scratch.ok(&format!("fit {fit} --model m --quiet"));
+        scratch.json(&format!("predict m {input}"))["notes"].to_string()
+    };
+    assert!(notes("ls-svm mostly.csv --penalty 1e-6", "mostly.csv").contains("all 60 predictions are `usual`"));
+    assert!(notes("krr values.csv", "turned.csv").contains("the mean of the values alone"));
+    assert!(notes("svm sides.csv", "swapped.csv").contains("below chance"));
+    for (fit, input) in [("krr values.csv", "values.csv"), ("svm sides.csv", "sides.csv")] {
+        assert_eq!(notes(fit, input), "[]");
+    }
+}
+
+#[test]
+fn rows_of_which_most_are_copies_are_learned() {
+    let scratch = Scratch::new();
+    let rows: String = (0..40).map(|i| if i % 2 == 0 { "1.5,2,a\n" } else { "0.1,3,b\n" }).collect();
+    scratch.write("copies.csv", format!("x,z,y\n{rows}"));
+    for estimator in ["svm", "ls-svm", "logistic", "ask-ls", "kernel-svd"] {
+        let fit = scratch.json(&format!("fit {estimator} copies.csv --model m"));
+        assert_eq!(fit["train_score"], 1.0, "{estimator}: {fit}");
+    }
+}

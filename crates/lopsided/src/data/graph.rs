@@ -8,6 +8,7 @@
 //! | default | P = D⁻¹(A + I), rows of arriving links | all kernels but Katz; \[KSVD\] and \[AsKLS\] |
 //! | no loops, no normalisation | A | Katz proximity |
 //! | [`Links::Out`] | the same with rows of leaving links | walks along the links |
+//! | [`Links::Either`] | D⁻¹(A + Aᵀ + I), whose rows are its columns as well | machines, where direction tells nothing |
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -17,6 +18,7 @@ use crate::data::walk::{self, Walk};
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Which links make up a node's row.
@@ -28,6 +30,10 @@ pub enum Links {
     In,
     /// Row i holds the links that leave node i.
     Out,
+    /// Row i holds the links that arrive at node i and those that leave it, and column i is the same: links without direction.
+    Either,
+    /// As [`Links::In`], until held-out labels show that links tell more without their direction.
+    Auto,
 }
 
 /// How a graph becomes a matrix: by default P = D⁻¹(A + I) with A\[i, j\] = 1 for a link j → i.
@@ -159,14 +165,7 @@ impl Graph {
     /// [`Error::Param`] for a row whose weights do not sum to more than 0 and which is to be divided by that.
     pub fn matrix<T: Scalar>(&self, rule: &GraphRule) -> Result<(Csr<T>, Vec<f64>)> {
         let n = self.nodes();
-        let arriving;
-        let rows = match rule.links {
-            Links::In => {
-                arriving = self.adjacency.transpose();
-                &arriving
-            }
-            Links::Out => &self.adjacency,
-        };
+        let rows = self.by_row(rule.links);
         let mut out = Csr::empty(n);
         let mut sums = Vec::with_capacity(n);
         for i in 0..n {
@@ -182,6 +181,15 @@ impl Graph {
             sums.push(sum);
         }
         Ok((out, sums))
+    }
+
+    /// The links that make up the rows.
+    fn by_row(&self, links: Links) -> Cow<'_, Csr<f64>> {
+        match links {
+            Links::In | Links::Auto => Cow::Owned(self.adjacency.transpose()),
+            Links::Out => Cow::Borrowed(&self.adjacency),
+            Links::Either => Cow::Owned(without_direction(&self.adjacency)),
+        }
     }
 
     /// The matrix of all steps of the rule's walk, (P + … + P^K)/K, with what new nodes need to walk along.
@@ -271,11 +279,8 @@ impl GraphFrame {
     /// # Errors
     /// Those of [`Graph::matrix`].
     pub fn row_samples<T: Scalar>(&self, graph: &Graph) -> Result<(Vec<String>, Csr<T>, usize)> {
-        let by_row = match self.rule.links {
-            Links::In => graph.adjacency.transpose(),
-            Links::Out => graph.adjacency.clone(),
-        };
-        let side = NewSide { links: &by_row, along: self.walk.as_ref().map(|walk| walk.step.clone()) };
+        let by_row = graph.by_row(self.rule.links);
+        let side = NewSide { links: by_row.as_ref(), along: self.walk.as_ref().map(|walk| walk.step.clone()) };
         self.samples(graph, &side, |node, entries| {
             let own: f64 = if self.rule.self_loops { 1.0 } else { 0.0 };
             let sum = own + entries.iter().map(|e| e.1).sum::<f64>();
@@ -291,8 +296,9 @@ impl GraphFrame {
     /// no training row. Returns what [`GraphFrame::row_samples`] returns.
     pub fn col_samples<T: Scalar>(&self, graph: &Graph) -> Result<(Vec<String>, Csr<T>, usize)> {
         let by_col = match self.rule.links {
-            Links::In => graph.adjacency.clone(),
+            Links::In | Links::Auto => graph.adjacency.clone(),
             Links::Out => graph.adjacency.transpose(),
+            Links::Either => return self.row_samples(graph),
         };
         let known: HashMap<&str, usize> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
         let divisor = |i: usize| if self.rule.normalize && self.sums[i] > 0.0 { self.sums[i] } else { 1.0 };
@@ -366,6 +372,19 @@ struct NewSide<'a> {
     along: Option<Csr<f64>>,
 }
 
+/// Every link in both directions, but those of nodes to themselves, which have none.
+pub(super) fn without_direction(links: &Csr<f64>) -> Csr<f64> {
+    let mut both = Vec::with_capacity(2 * links.nnz());
+    for i in 0..links.nrows() {
+        let (cols, values) = links.row(i);
+        for (&j, &w) in cols.iter().zip(values) {
+            both.push((i as u32, j, w));
+            both.extend((i as u32 != j).then_some((j, i as u32, w)));
+        }
+    }
+    Csr::from_triplets(links.nrows(), links.ncols(), &both)
+}
+
 /// Rows of more than `most` entries lose some at random; what is kept keeps its order and its weights.
 fn thin_rows(csr: &Csr<f64>, most: usize, seed: u64) -> Csr<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -403,13 +422,14 @@ mod tests {
 
     #[test]
     fn training_nodes_get_their_own_samples_back() {
-        for links in [Links::In, Links::Out] {
+        for links in [Links::In, Links::Out, Links::Either, Links::Auto] {
             let rule = GraphRule { links, ..GraphRule::default() };
             let graph = triangle();
             let (p, sums) = graph.matrix::<f64>(&rule).unwrap();
             let frame = GraphFrame { rule, ids: graph.ids().to_vec(), sums, walk: None, features: None };
             assert_eq!(frame.row_samples::<f64>(&graph).unwrap().1, p);
-            assert_eq!(frame.col_samples::<f64>(&graph).unwrap().1, p.transpose());
+            let columns = if links == Links::Either { p } else { p.transpose() };
+            assert_eq!(frame.col_samples::<f64>(&graph).unwrap().1, columns);
         }
     }
 

@@ -37,4 +37,5 @@ pub mod onnx;
 pub mod row_stream;
 pub mod samples;
 pub mod synth;
+mod undirected;
 pub mod walk;

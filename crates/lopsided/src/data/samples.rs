@@ -693,8 +693,10 @@ impl<T: Scalar> SamplesRef<'_, T> {
                 squares += v.as_f64() * v.as_f64();
             });
         }
-        let mean = sum / cells;
-        (squares / cells - mean * mean).max(0.0)
+        let (mean, square) = (sum / cells, squares / cells);
+        let variance = square - mean * mean;
+        // The difference of numbers that cancel is rounding.
+        if variance > 16.0 * f64::EPSILON * square { variance } else { 0.0 }
     }
 }
 

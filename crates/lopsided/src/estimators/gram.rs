@@ -40,7 +40,7 @@ const GAMMA_FACTOR: Setting = Setting::new(
     "gamma-factor",
     "multiplies the bandwidth: gamma is divided by its square",
     "a number above 0",
-    "1; 5 for graphs that are learned without a gamma",
+    "1; 3 for graphs without a gamma",
 );
 
 /// Settings of [`Gram::with`]: those of all kernels and the factor of the bandwidth.

@@ -8,6 +8,7 @@ mod baselines;
 mod bicluster;
 mod catalogue;
 pub mod compat;
+mod directions;
 pub mod distributions;
 mod features;
 mod fitted;

@@ -5,11 +5,13 @@
 //! itself, which refuses what it does not know.
 
 use super::compat::{Compat, Compatibility};
+use super::directions::Directions;
 use super::preparation::{Impute, Scale};
 use super::prepared::{PREPARED_SETTINGS, Prepared};
+use super::svd_predictor::COMPARED;
 use super::{
     Approximation, Biclustering, Estimator, EstimatorEntry, FitReport, Gram, KernelPca, KernelSvd, KernelSvdModel,
-    NystromFeatures, Recipe, estimators,
+    NystromFeatures, Recipe, Scaling, estimators,
 };
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -32,7 +34,7 @@ pub const SVD_SETTINGS: [Setting; 7] = [
         "kernel",
         "the kernel",
         "one of `lopsided list kernels`",
-        "sne to embed two sample sets and for ask-ls, else rbf",
+        "sne to embed two sample sets and for ask-ls unless it learns values of rows, else rbf",
     ),
     Setting::new(
         "rank",
@@ -42,14 +44,24 @@ pub const SVD_SETTINGS: [Setting; 7] = [
     ),
     Setting::new("solver", "who finds the singular triplets", "one of `lopsided list solvers`", "auto"),
     Setting::new("center", "centres both feature maps", "true or false", "false; true for kpca and to bicluster"),
-    Setting::new("scaling", "scales components by the singular values", "none, sqrt or full", "none"),
+    Setting::new(
+        "scaling",
+        "scales components by the singular values",
+        "none, sqrt or full",
+        "none; sqrt for rows of tables that are learned",
+    ),
     Setting::new("operator", "how G is multiplied", "auto, sparse, tiles or dense", "auto"),
     Setting::new("memory", "bytes that may be used", "a number of bytes", "80 % of what is free"),
 ];
 
 /// Settings of the matrix of a graph.
 pub const GRAPH_SETTINGS: [Setting; 5] = [
-    Setting::new("links", "links that make up a node's row", "in or out", "in"),
+    Setting::new(
+        "links",
+        "links that make up a node's row; either: those of both directions, for rows and columns alike",
+        "in, out, either or auto",
+        "in; auto to learn: in or either, by held-out labels",
+    ),
     Setting::new("self-loops", "links every node to itself", "true or false", "true; false for the kernel katz"),
     Setting::new(
         "normalize",
@@ -80,7 +92,7 @@ pub const COMPAT_SETTINGS: [Setting; 2] = [
         "compat",
         "brings rows and columns of a matrix to the same coordinates",
         "pinv, pca, random, gram, learned or none",
-        "pca for tables that are learned or clustered, gram out of core, else none",
+        "pca to cluster, gram out of core, else none: rows of a table that are learned are compared with each other",
     ),
     Setting::new("compat-width", "number of those coordinates", "at least 1", "by the size of the matrix"),
 ];
@@ -103,12 +115,24 @@ pub struct Usual {
     pub center: bool,
     /// Whether rows and columns of a graph have unit length for kernels of distances.
     pub unit: bool,
+    /// Links that make up a node's row, for kernels that compare samples.
+    pub links: Links,
+    /// How components that a machine learns from are scaled.
+    pub scaling: Scaling,
 }
 
 impl Usual {
     /// Two sets of features.
-    pub const EMBEDDING: Usual =
-        Usual { kernel: "sne", gamma: Gamma::Scale, gamma_factor: 1.0, rank: 16, center: false, unit: false };
+    pub const EMBEDDING: Usual = Usual {
+        kernel: "sne",
+        gamma: Gamma::Scale,
+        gamma_factor: 1.0,
+        rank: 16,
+        center: false,
+        unit: false,
+        links: Links::In,
+        scaling: Scaling::None,
+    };
     /// Two sets of features of the nodes of a graph. Lengths grow with the number of links, and narrow kernels see little beyond
     /// a node's own links.
     pub const NODES: Usual = Usual { kernel: "rbf", gamma_factor: 3.0, unit: true, ..Usual::EMBEDDING };
@@ -123,9 +147,9 @@ impl Usual {
     /// A machine that learns a target, on the nodes of a graph or on the rows of a table.
     pub fn learning(kernel: &'static str, graph: bool) -> Usual {
         if graph {
-            return Usual { kernel, rank: 100, ..Usual::NODES };
+            return Usual { kernel, rank: 100, links: Links::Auto, ..Usual::NODES };
         }
-        Usual { kernel, gamma: Gamma::Median, gamma_factor: 1.0, rank: 100, center: false, unit: false }
+        Usual { kernel, gamma: Gamma::Median, rank: 100, scaling: Scaling::Sqrt, ..Usual::EMBEDDING }
     }
 }
 
@@ -197,7 +221,7 @@ pub fn take_svd<T: Scalar>(
     let rank = rank.map_or(Ok(usual.rank.min(most)), |given| given.count("rank", 1).map(|rank| rank as usize))?;
     let (center, scaling) = (given.flag("center", usual.center)?, given.word("scaling")?);
     let plain = KernelSvd::new(gram).with_rank(rank);
-    let scaling = scaling.unwrap_or(plain.scaling);
+    let scaling = scaling.unwrap_or(usual.scaling);
     given.take("center");
     given.take("scaling");
     Ok(KernelSvd { solver, solver_params, center, scaling, ..plain })
@@ -239,21 +263,10 @@ pub fn take_compat(given: &mut Settings, usual: Compat) -> Result<Compatibility>
 ///
 /// # Errors
 /// [`Error::Param`] for a value that is not allowed.
-pub fn take_graph_rule(
-    given: &mut Settings,
-    kernel: &KernelSpec,
-    usual_unit: bool,
-) -> Result<(GraphRule, Option<usize>)> {
+pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec, task: &Usual) -> Result<(GraphRule, Option<usize>)> {
     let usual = kernel.graph_rule();
-    let one_of = |name: &str, words: [&str; 2], usual: bool| match given.value(name) {
-        None => Ok(usual),
-        Some(Value::Text(word)) if word == words[0] => Ok(true),
-        Some(Value::Text(word)) if word == words[1] => Ok(false),
-        Some(other) => Err(Error::param(name, other, format!("`{}` or `{}`", words[0], words[1]))),
-    };
-    let links = if one_of("links", ["in", "out"], usual.links == Links::In)? { Links::In } else { Links::Out };
     let (normalize, unit) = match given.value("normalize") {
-        None => (usual.normalize, usual_unit && kernel.nature().distance),
+        None => (usual.normalize, task.unit && kernel.nature().distance),
         Some(Value::Text(word)) if word == "unit" => (true, true),
         Some(Value::Text(word)) if word == "row" => (true, false),
         Some(Value::Text(word)) if word == "none" => (false, false),
@@ -270,6 +283,19 @@ pub fn take_graph_rule(
         ));
     }
     let self_loops = given.flag("self-loops", usual.self_loops)?;
+    let compares = !kernel.is_precomputed() && !kernel.of_graph();
+    let links = match given.value("links").map(ToString::to_string).as_deref() {
+        None if compares && walk == 1 => task.links,
+        None => usual.links,
+        Some("in") => Links::In,
+        Some("out") => Links::Out,
+        Some("either") => Links::Either,
+        Some("auto") if task.links == Links::Auto => Links::Auto,
+        Some(other) if task.links == Links::Auto => {
+            return Err(Error::param("links", other, "`in`, `out`, `either` or `auto`"));
+        }
+        Some(other) => return Err(Error::param("links", other, "`in`, `out` or `either`")),
+    };
     let rule = GraphRule { links, self_loops, normalize, unit, walk: walk as usize };
     let most = given.value("max-degree").map(|_| given.count("max-degree", 1)).transpose();
     let most = most.map_err(|_| Error::param("max-degree", given.get("max-degree").unwrap_or(0.0), "at least 1"))?;
@@ -290,7 +316,7 @@ pub fn take_nodes<T: Scalar>(
 ) -> Result<Dataset<T>> {
     let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
     let kernel = KernelSpec::new(&kernel);
-    let (rule, most) = take_graph_rule(given, &kernel, usual.unit)?;
+    let (rule, most) = take_graph_rule(given, &kernel, usual)?;
     let data = match most {
         None => Dataset::from_graph(graph, &rule),
         Some(most) => Dataset::from_graph(&graph.cap_degrees(most, run.seed), &rule),
@@ -372,25 +398,25 @@ pub fn estimator<T: Scalar>(
     data: &Dataset<T>,
 ) -> Result<(Recipe, Box<dyn Estimator<T>>)> {
     let entry = entry::<T>(name)?;
-    let usual = Usual::learning(entry.kernel, data.frame.is_some());
+    let values = data.y.as_ref().is_some_and(|y| !y.is_classes());
+    let usual = Usual::learning(usual_kernel(entry.kernel, values, data), data.frame.is_some());
     let weight = take_feature_weight(&mut given)?;
     if let Some(weight) = weight.filter(|_| !has_features(data)) {
         return Err(Error::param("feature-weight", weight, "left out for samples without features beside links"));
     }
     let kernel = given.value("kernel").map_or_else(|| usual.kernel.into(), ToString::to_string);
     let table = data.frame.is_none() && data.z.is_none() && !KernelSpec::new(&kernel).is_precomputed();
-    let compat = take_compat(&mut given, if table { Compat::Pca } else { Compat::None })?;
+    let compat = take_compat(&mut given, Compat::None)?;
     let asked = given.value("rank").is_some();
     let mut svd = take_svd::<T>(&mut given, &usual, entry.has("landmarks"), usize::MAX)?;
     if !asked {
         // Large graphs have more to tell than small ones.
         let most = if data.frame.is_some() { data.x.count() / 10 } else { 0 };
-        svd.rank = svd.rank.max(most.min(NODE_RANK)).min(most_components(&svd.gram.kernel, data, None));
+        svd.rank = svd.rank.max(most.min(NODE_RANK)).min(most_components(&svd.gram.kernel, compat.kind, data, None));
     }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
-    let values = data.y.as_ref().is_some_and(|y| !y.is_classes());
-    let (scale, impute) = take_preparation(&mut given, &recipe.svd.gram.kernel, &entry, data)?;
+    let (scale, impute) = take_preparation(&mut given, &recipe, data)?;
     let prepared = Prepared {
         scale,
         impute,
@@ -398,22 +424,31 @@ pub fn estimator<T: Scalar>(
         penalties: entry.penalties[usize::from(values)].to_vec(),
         inner: (entry.build)(recipe.clone()),
     };
-    Ok((recipe, prepared.with(&given)?))
+    let open = data.frame.as_ref().is_some_and(|frame| frame.rule.links == Links::Auto);
+    if !open {
+        return Ok((recipe, prepared.with(&given)?));
+    }
+    let directions =
+        Directions { penalties: prepared.penalties.clone(), weighed: weight.is_some(), inner: Box::new(prepared) };
+    Ok((recipe, directions.with(&given)?))
+}
+
+/// The kernel of an estimator for the data. Rows of sums 1 flatten what the values of rows depend on: those are learned with the kernel
+/// before it is normalised.
+fn usual_kernel<T: Scalar>(kernel: &'static str, values: bool, data: &Dataset<T>) -> &'static str {
+    let rows = data.frame.is_none() && data.z.is_none();
+    if values && rows && kernel == "sne" { "rbf" } else { kernel }
 }
 
 /// Takes out how columns are scaled and what fills them. What compares the rows of a table with its columns changes neither, points of the user's own
 /// stand in the units of the table, and two sample sets have columns of their own each.
-fn take_preparation<T: Scalar>(
-    given: &mut Settings,
-    kernel: &KernelSpec,
-    entry: &EstimatorEntry<T>,
-    data: &Dataset<T>,
-) -> Result<(Scale, Impute)> {
+fn take_preparation<T: Scalar>(given: &mut Settings, recipe: &Recipe, data: &Dataset<T>) -> Result<(Scale, Impute)> {
+    let kernel = &recipe.svd.gram.kernel;
     let scale = given.word("scale")?.unwrap_or_default();
     let impute = given.word("impute")?.unwrap_or_default();
     given.take_all(&PREPARED_SETTINGS);
     let rows = data.frame.is_none() && data.z.is_none() && !kernel.is_precomputed();
-    let table = rows && !entry.can.transform_cols;
+    let table = rows && recipe.compat.kind == Compat::None;
     let dense = matches!(data.x.as_ref(), SamplesRef::Dense(_));
     let points = given.value("landmark-points").is_some();
     if !rows || points {
@@ -446,12 +481,18 @@ fn check_compat(compat: &Compatibility, table: bool) -> Result<()> {
 }
 
 /// The most components that a machine can have, of the smallest training part if there are folds; at least 1.
-pub fn most_components<T: Scalar>(kernel: &KernelSpec, data: &Dataset<T>, folds: Option<usize>) -> usize {
+pub fn most_components<T: Scalar>(
+    kernel: &KernelSpec,
+    compat: Compat,
+    data: &Dataset<T>,
+    folds: Option<usize>,
+) -> usize {
     let known = data.y.as_ref().map_or(0, |y| y.known().len());
     let left = folds.map_or(known, |folds| known - known.div_ceil(folds.max(1)));
     let rows = if data.frame.is_some() { data.x.count() } else { left };
     let cols = match &data.z {
         Some(z) if !kernel.is_precomputed() => z.count(),
+        None if data.frame.is_none() && compat == Compat::None && !kernel.is_precomputed() => left.min(COMPARED),
         _ => data.x.width(),
     };
     rows.min(cols).max(1)

@@ -13,6 +13,6 @@ mod predict;
 mod search;
 mod spread;
 
-pub use predict::{HeldOut, LinkScores};
+pub use predict::{HeldOut, LinkScore, LinkScores};
 pub use search::{Search, Tried, Tuning};
 pub use spread::Spread;

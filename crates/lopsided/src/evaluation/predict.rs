@@ -3,9 +3,10 @@
 use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::data::graph::{Graph, Links};
-use crate::data::samples::Side;
+use crate::data::samples::{Csr, Side};
 use crate::estimators::Features;
 use crate::metrics::{auroc, average_precision};
+use faer::{Mat, MatRef};
 use rand::RngExt;
 use rand::seq::index;
 use std::collections::HashSet;
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 ///
 /// 1. Take links out and draw as many pairs without link.
 /// 2. Make features of what is left.
-/// 3. Score both kinds of pairs by U·Σ^p·Vᵀ and see how well the scores tell them apart.
+/// 3. Score both kinds of pairs by U·M·Vᵀ ([`LinkScore`]) and see how well the scores tell them apart.
 ///
 /// Direction counts: a link one way is none the other way, and the reverse of a link may be drawn as a pair
 /// without link.
@@ -38,6 +39,86 @@ pub struct HeldOut {
     pub links: Vec<(u32, u32)>,
     /// Different ordered pairs of two nodes without link.
     pub absent: Vec<(u32, u32)>,
+}
+
+/// Part of the links that the choice of a score holds out.
+const INNER_SHARE: f64 = 0.1;
+
+/// What stands between the features of both ends of a link: its score is (U·M·Vᵀ)_ij.
+///
+/// A kernel SVD puts a target near the sources that link to what links to the target, two steps away: G is large there, and so is
+/// U·Σ^p·Vᵀ. That finds links of groups whose members link to each other. Where groups link to other groups, in two steps one is
+/// past them: such links score low. UᵀAV says instead which features the links A of the graph lead from and to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkScore {
+    /// M = Σ^p: as near as the kernel sees them.
+    Power(f64),
+    /// M = UᵀAV: as the links between those who are near to either end.
+    Links,
+}
+
+impl From<f64> for LinkScore {
+    fn from(power: f64) -> Self {
+        LinkScore::Power(power)
+    }
+}
+
+impl LinkScore {
+    /// What a choice is made from; of equals the first is taken.
+    pub const TRIED: [LinkScore; 2] = [LinkScore::Power(1.0), LinkScore::Links];
+
+    /// The one of [`LinkScore::TRIED`] that finds links best which are taken out of `graph` once more, by AUROC; `features` makes the
+    /// features of what is left. The first where there are too few links for a choice.
+    ///
+    /// # Errors
+    /// Those of `features`.
+    pub fn chosen(
+        graph: &Graph,
+        rows: Links,
+        seed: u64,
+        features: impl FnOnce(&Graph) -> Result<Features<f64>>,
+    ) -> Result<Self> {
+        let Ok(inner) = HeldOut::split(graph, INNER_SHARE, seed) else { return Ok(LinkScore::TRIED[0]) };
+        let features = features(&inner.graph)?;
+        let mut best = (f64::NEG_INFINITY, LinkScore::TRIED[0]);
+        for way in LinkScore::TRIED {
+            let found = inner.evaluate(&features, rows, way)?.auroc;
+            best = if found > best.0 { (found, way) } else { best };
+        }
+        Ok(best.1)
+    }
+
+    /// U·M for the links of a graph.
+    fn left(self, features: &Features<f64>, graph: &Graph, rows: Links) -> Mat<f64> {
+        match self {
+            LinkScore::Power(power) => features.scaled(Side::Row, power),
+            LinkScore::Links => {
+                let (u, v) = (features.vectors(Side::Row), features.vectors(Side::Col));
+                u * between(u, v, graph.adjacency(), rows)
+            }
+        }
+    }
+}
+
+/// UᵀAV.
+fn between(u: MatRef<'_, f64>, v: MatRef<'_, f64>, links: &Csr<f64>, rows: Links) -> Mat<f64> {
+    let mut seen = Mat::<f64>::zeros(links.nrows(), v.ncols());
+    for source in 0..links.nrows() {
+        let (targets, weights) = links.row(source);
+        for (&target, weight) in targets.iter().zip(weights) {
+            let (i, j) = ends((source as u32, target), rows);
+            (0..v.ncols()).for_each(|k| seen[(i, k)] += weight * v[(j, k)]);
+        }
+    }
+    u.transpose() * seen
+}
+
+/// Row and column of a link.
+fn ends((source, target): (u32, u32), rows: Links) -> (usize, usize) {
+    match rows {
+        Links::Out => (source as usize, target as usize),
+        _ => (target as usize, source as usize),
+    }
 }
 
 /// How well scores tell links from pairs without link.
@@ -74,7 +155,8 @@ impl HeldOut {
         Ok(HeldOut { graph: Graph::new(graph.ids().to_vec(), &kept)?, links, absent })
     }
 
-    /// Scores every pair by (U·Σ^p·Vᵀ)_ij: with [`Links::In`] i is the target and j the source, with [`Links::Out`] the other way round.
+    /// Scores every pair by (U·M·Vᵀ)_ij: with [`Links::In`] i is the target and j the source, with [`Links::Out`] the other way
+    /// round. A number is the power p of M = Σ^p.
     ///
     /// # Errors
     /// [`Error::Shape`] if the features are not those of the graph's nodes.
@@ -98,17 +180,14 @@ impl HeldOut {
     /// assert_eq!((scores.auroc, scores.average_precision), (1.0, 1.0));
     /// # Ok::<(), lopsided::Error>(())
     /// ```
-    pub fn evaluate(&self, features: &Features<f64>, rows: Links, power: f64) -> Result<LinkScores> {
-        let (left, right) = (features.scaled(Side::Row, power), features.vectors(Side::Col));
-        let nodes = self.graph.nodes();
-        if (left.nrows(), right.nrows()) != (nodes, nodes) {
-            return Err(Error::shape("the number of feature rows", nodes, left.nrows()));
+    pub fn evaluate(&self, features: &Features<f64>, rows: Links, by: impl Into<LinkScore>) -> Result<LinkScores> {
+        let (nodes, right) = (self.graph.nodes(), features.vectors(Side::Col));
+        if (features.u.nrows(), right.nrows()) != (nodes, nodes) {
+            return Err(Error::shape("the number of feature rows", nodes, features.u.nrows()));
         }
-        let score = |&(source, target): &(u32, u32)| {
-            let (i, j) = match rows {
-                Links::In => (target as usize, source as usize),
-                Links::Out => (source as usize, target as usize),
-            };
+        let left = by.into().left(features, &self.graph, rows);
+        let score = |link: &(u32, u32)| {
+            let (i, j) = ends(*link, rows);
             left.row(i) * right.row(j).transpose()
         };
         let scores: Vec<f64> = self.links.iter().chain(&self.absent).map(score).collect();

@@ -11,6 +11,8 @@ use std::str::FromStr;
 
 /// Pairs looked at for the median distance; all pairs when there are no more.
 const PAIRS: usize = 200_000;
+/// Distances of so many units in the last place of the samples' sizes, and shorter ones, are 0.
+const ROUNDING: f64 = 4.0;
 
 /// The coefficient of the distance: a number, or a rule applied to the data.
 ///
@@ -23,6 +25,9 @@ const PAIRS: usize = 200_000;
 ///
 /// The factor k multiplies the bandwidth γ of \[KSVD\], gamma = 1/γ²: a larger factor makes a wider, smoother kernel.
 /// `Scale` and `Ksvd` are the same number; the second name records in reports and models where it comes from.
+///
+/// Most samples of a table may be copies of each other, or all of X one point and only Z vary. Where a rule finds 0 although some
+/// distance is not, the median of the distances that are not 0 takes its place.
 ///
 /// ```
 /// use lopsided::kernel::Gamma;
@@ -82,11 +87,16 @@ impl Gamma {
         if !(factor.is_finite() && factor > 0.0) {
             return Err(Error::param("gamma-factor", factor, "a number above 0"));
         }
-        let gamma = match self {
-            Gamma::Value(value) => value,
-            Gamma::Scale | Gamma::Ksvd => 1.0 / (x.width() as f64 * x.variance()),
-            Gamma::Median => 1.0 / median_distance(meeting, x, z, seed),
-        } / (factor * factor);
+        let typical = match self {
+            Gamma::Value(value) => value.recip(),
+            Gamma::Scale | Gamma::Ksvd => x.width() as f64 * x.variance(),
+            Gamma::Median => Distances::of(meeting, x, z, seed).median(),
+        };
+        let typical = match self {
+            Gamma::Scale | Gamma::Ksvd if typical == 0.0 => Distances::of(meeting, x, z, seed).median(),
+            _ => typical,
+        };
+        let gamma = 1.0 / (typical * factor * factor);
         if gamma.is_finite() && gamma > 0.0 {
             return Ok(gamma);
         }
@@ -126,24 +136,45 @@ impl FromStr for Gamma {
     }
 }
 
-/// The distance in the middle of all pairs, or of as many drawn pairs as [`PAIRS`]; the upper one of two middles. 0
-/// without pairs, which [`Gamma::resolve`] refuses.
-fn median_distance<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, seed: u64) -> f64 {
-    let (n, m) = (x.count(), z.count());
-    let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));
-    let mut rng = random::generator(seed, Purpose::BandwidthPairs);
-    let pairs: Vec<(usize, usize)> = if n * m <= PAIRS {
-        (0..n * m).map(|pair| (pair / m, pair % m)).collect()
-    } else {
-        (0..PAIRS).map(|_| (rng.random_range(0..n), rng.random_range(0..m))).collect()
-    };
-    let distance = |&(i, j): &(usize, usize)| meeting.distance(meeting.pair(x, i, z, j), xs[i], zs[j]).as_f64();
-    let mut distances: Vec<f64> = pairs.par_iter().map(distance).collect();
-    if distances.is_empty() {
+/// Distances of all pairs, or of as many drawn pairs as [`PAIRS`], ascending as far as that is needed.
+struct Distances(Vec<f64>);
+
+impl Distances {
+    fn of<T: Scalar>(meeting: Meeting, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, seed: u64) -> Self {
+        let (n, m) = (x.count(), z.count());
+        let (xs, zs) = (meeting.sizes(x), meeting.sizes(z));
+        let mut rng = random::generator(seed, Purpose::BandwidthPairs);
+        let pairs: Vec<(usize, usize)> = if n * m <= PAIRS {
+            (0..n * m).map(|pair| (pair / m, pair % m)).collect()
+        } else {
+            (0..PAIRS).map(|_| (rng.random_range(0..n), rng.random_range(0..m))).collect()
+        };
+        let distance = |&(i, j): &(usize, usize)| {
+            let found = meeting.distance(meeting.pair(x, i, z, j), xs[i], zs[j]).as_f64();
+            // The difference of sizes that cancel is rounding.
+            if found > ROUNDING * T::eps() * (xs[i] + zs[j]).as_f64() { found } else { 0.0 }
+        };
+        Distances(pairs.par_iter().map(distance).collect())
+    }
+
+    /// The distance in the middle, the upper one of two; where that is 0, the middle one of those that are not. 0 without any, which
+    /// [`Gamma::resolve`] refuses.
+    fn median(mut self) -> f64 {
+        let middle = middle(&mut self.0);
+        if middle > 0.0 {
+            return middle;
+        }
+        self.0.retain(|distance| *distance > 0.0);
+        self::middle(&mut self.0)
+    }
+}
+
+fn middle(values: &mut [f64]) -> f64 {
+    if values.is_empty() {
         return 0.0;
     }
-    let middle = distances.len() / 2;
-    *distances.select_nth_unstable_by(middle, f64::total_cmp).1
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 #[cfg(test)]
@@ -159,6 +190,23 @@ mod tests {
         assert!((at(Gamma::Scale, 1.0) - 1.0 / (2.0 * 5.25)).abs() < 1e-12);
         assert!((at(Gamma::Ksvd, 2.0) - 1.0 / (4.0 * 2.0 * 5.25)).abs() < 1e-12);
         assert!((at(Gamma::Median, 1.0) - 1.0 / 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn copies_do_not_hide_that_samples_vary() {
+        let at = |gamma: Gamma, x: &Mat<f64>, z: &Mat<f64>| {
+            let (x, z) = (Samples::Dense(x.clone()), Samples::Dense(z.clone()));
+            gamma.resolve(Meeting::Dot, x.as_ref(), z.as_ref(), 1.0, 0)
+        };
+        // 30 copies of one row, 3 of another one at the squared distance 0.02: 909 of 1089 pairs are copies.
+        let x = Mat::from_fn(33, 2, |i, j| 0.1 * (j as f64 + 3.0 + f64::from(u8::from(i % 11 == 0))));
+        assert!((at(Gamma::Median, &x, &x).unwrap() - 50.0).abs() < 1e-9);
+        // All of X is one point, and Z is not.
+        let (point, z) = (Mat::from_fn(3, 2, |_, _| 1.0), Mat::from_fn(5, 2, |i, _| 1.0 + f64::from(u8::from(i == 4))));
+        for rule in [Gamma::Scale, Gamma::Ksvd, Gamma::Median] {
+            assert_eq!(at(rule, &point, &z).unwrap(), 0.5, "{rule}");
+            assert!(at(rule, &point, &point).is_err(), "{rule}");
+        }
     }
 
     #[test]

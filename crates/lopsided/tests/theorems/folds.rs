@@ -16,6 +16,7 @@ struct Case {
     estimator: &'static str,
     input: &'static str,
     svd: KernelSvd,
+    compat: Compat,
     /// Settings of all points.
     fixed: Point,
     grid: Vec<(&'static str, &'static [&'static str])>,
@@ -29,7 +30,8 @@ impl Case {
     fn new(estimator: &'static str, input: &'static str, kernel: &str) -> Self {
         let grid: Vec<(&str, &'static [&str])> =
             vec![if estimator == "nu-svm" { ("nu", &["0.05", "0.07"]) } else { ("penalty", &["0.3", "1", "7"]) }];
-        Case { estimator, input, svd: KernelSvd::new(kernel).with_rank(4), fixed: Point::default(), grid }
+        let svd = KernelSvd::new(kernel).with_rank(4);
+        Case { estimator, input, svd, compat: Compat::None, fixed: Point::default(), grid }
     }
 
     fn with(mut self, fixed: &[(&str, &str)]) -> Self {
@@ -47,11 +49,13 @@ impl Case {
         self
     }
 
+    fn against_columns(self) -> Self {
+        Case { compat: Compat::Pca, ..self }
+    }
+
     fn build(&self) -> Box<dyn Estimator<f64>> {
         let entry = estimators::<f64>().into_iter().find(|entry| entry.name == self.estimator).unwrap();
-        let kind =
-            if self.input == "table" && !self.svd.gram.kernel.is_precomputed() { Compat::Pca } else { Compat::None };
-        let recipe = Recipe { svd: self.svd.clone(), compat: Compatibility::new(kind) };
+        let recipe = Recipe { svd: self.svd.clone(), compat: Compatibility::new(self.compat) };
         (entry.build)(recipe).with(&self.fixed).unwrap()
     }
 
@@ -71,7 +75,10 @@ impl Case {
 fn cases() -> Vec<Case> {
     let mut all = vec![
         Case::new("kernel-svd", "table", "rbf").trying("rank", &["2", "4"]).by(|svd| svd.with_gamma(Gamma::Median)),
-        Case::new("kernel-svd", "table", "sne").by(|svd| svd.with_center(true).with_gamma(Gamma::Ksvd)),
+        Case::new("kernel-svd", "table", "sne")
+            .by(|svd| svd.with_center(true).with_gamma(Gamma::Ksvd))
+            .against_columns(),
+        Case::new("kernel-svd", "table", "rbf").trying("rank", &["2", "4"]).against_columns(),
         Case::new("kernel-svd", "table", "rbf").trying("rank", &["2", "4"]).by(|svd| svd.with_solver("lanczos")),
         Case::new("kernel-svd", "two tables", "sne").by(|svd| svd.with_center(true)),
         Case::new("kernel-svd", "graph", "sne").trying("rank", &["2", "4"]),

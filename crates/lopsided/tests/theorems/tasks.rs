@@ -1,7 +1,7 @@
 use crate::naive;
 use faer::linalg::solvers::Solve;
 use lopsided::data::synth::CyclicGraph;
-use lopsided::evaluation::HeldOut;
+use lopsided::evaluation::{HeldOut, LinkScore};
 use lopsided::operator::{Katz, Operator};
 use lopsided::{Csr, Dataset, Features, GraphRule, Hope, Kpca, LinearSvd, Links, Mat, Pca, Run, Samples, Side};
 use proptest::prelude::*;
@@ -98,6 +98,9 @@ fn links_that_were_taken_out_score_higher_than_pairs_without_link() {
         let features = LinearSvd::new(3).fit(&data, &Run::default()).unwrap();
         let right = held.evaluate(&features, links, 1.0).unwrap();
         assert!(right.auroc > 0.6 && right.average_precision > 0.6, "{right:?}");
+        // Of the singular vectors of A itself UᵀAV is Σ.
+        let same = held.evaluate(&features, links, LinkScore::Links).unwrap();
+        assert!((same.auroc - right.auroc).abs() < 1e-9, "{same:?}");
         let turned = held.evaluate(&features, if links == Links::In { Links::Out } else { Links::In }, 1.0).unwrap();
         assert!(turned.auroc < right.auroc - 0.1, "{turned:?}");
     }

@@ -37,7 +37,7 @@ pub(super) fn of<T: Scalar>(
     let has = |name: &str| estimators::<T>().iter().any(|e| e.name == args.estimator && e.has(name));
     let has_rank = has("rank");
     if has_rank && open("rank") {
-        let most = most_components(&recipe.svd.gram.kernel, data, Some(folds));
+        let most = most_components(&recipe.svd.gram.kernel, recipe.compat.kind, data, Some(folds));
         let mut ranks: Vec<usize> = RANKS.iter().map(|rank| *rank.min(&most)).collect();
         ranks.dedup();
         grid.push(("rank".into(), ranks.into_iter().map(Value::from).collect()));

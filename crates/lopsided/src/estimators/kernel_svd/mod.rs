@@ -1,5 +1,6 @@
 //! The kernel SVD: estimator, model, model file.
 
+mod degenerate;
 mod extended;
 mod model;
 mod saved;
@@ -244,6 +245,7 @@ impl KernelSvd {
         if let Some(means) = &means {
             svd.drop_up_to(means.rounding(), self.rank);
         }
+        svd.report.notes.extend(degenerate::remarks(&svd));
         let (operator, normalizer) = (built.plan.kind.to_string(), built.normalizer.clone());
         let sampled_cols = built.sampled_cols.clone();
         drop(centered);

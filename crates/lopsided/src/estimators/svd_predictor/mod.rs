@@ -3,7 +3,8 @@
 //! | input | what is embedded | features | new samples |
 //! | --- | --- | --- | --- |
 //! | graph | all nodes, also those without target | \[U·Σ^p, V·Σ^p\] | both projections of their links |
-//! | table | the labelled rows against the columns of the table | U·Σ^p | the projection of the row |
+//! | table | the labelled rows against each other, or against 1000 of them | U·Σ^p | the projection of the row |
+//! | table with a compatibility | the labelled rows against the columns of the table | U·Σ^p | the projection of the row |
 //! | two sample sets | the labelled rows against Z | U·Σ^p | the projection of the row |
 //! | precomputed G | the labelled rows of G | U·Σ^p | the projection of the row |
 //!
@@ -22,6 +23,7 @@ use super::scoring::{Answer, Known};
 use super::{Abilities, Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::base::settings::{Setting, Settings};
@@ -29,6 +31,7 @@ use crate::data::dataset::Dataset;
 use crate::estimators::compat::{Compat, Compatibility};
 use faer::Mat;
 use model::features;
+use rand::seq::index;
 use std::collections::BTreeMap;
 
 /// Settings that a grid may vary.
@@ -39,7 +42,12 @@ const SETTINGS: [Setting; 3] = [
         "between 1 and the smaller side of G",
         "100, on graphs up to 200 by the number of nodes, or the smaller side of G",
     ),
-    Setting::new("scaling", "scales components by the singular values", "none, sqrt or full", "none"),
+    Setting::new(
+        "scaling",
+        "scales components by the singular values",
+        "none, sqrt or full",
+        "sqrt for rows of tables, else none",
+    ),
     Setting::new(
         "penalty",
         "weight of the errors beside the size of the function: larger fits closer",
@@ -47,6 +55,8 @@ const SETTINGS: [Setting; 3] = [
         "auto, by held-out samples",
     ),
 ];
+/// Rows of a table that all rows are compared with, where there are more.
+pub(super) const COMPARED: usize = 1000;
 /// Penalty for classes unless one is given, as in \[KSVD\] §4.1.
 const CLASSES_PENALTY: f64 = 1.0;
 /// Penalty for values unless one is given: singular vectors have unit length, so 1 would halve every prediction.
@@ -58,7 +68,8 @@ const VALUES_PENALTY: f64 = 1e4;
 /// regression values. All nodes of a graph are embedded, also those without target; of a table or of two sample sets only
 /// the rows with a target are, and new rows are placed by the projection of [`super::KernelSvdModel::project_rows`].
 ///
-/// 1. The rows with a target are found; rows and columns of a table are made comparable ([`Compatibility`]).
+/// 1. The rows with a target are found; those of a table are compared with each other, with 1000 of them where there are more, or
+///    with the columns of the table, which a [`Compatibility`] makes comparable.
 /// 2. The kernel SVD of the samples gives features.
 /// 3. The linear machine is fitted on the features of the labelled samples.
 ///
@@ -84,7 +95,8 @@ const VALUES_PENALTY: f64 = 1e4;
 pub struct SvdPredictor {
     /// The features.
     pub svd: KernelSvd,
-    /// How the rows and columns of a table become comparable; not used for graphs, two sample sets and precomputed G.
+    /// How the rows and columns of a table become comparable, or none: rows are compared with rows. Not used for graphs, two
+    /// sample sets and precomputed G.
     pub compat: Compatibility,
     /// Weight of the errors; `None`: 1 for classes, 10⁴ for values.
     pub penalty: Option<f64>,
@@ -101,12 +113,12 @@ impl Default for SvdPredictor {
 }
 
 impl SvdPredictor {
-    /// Aligned principal components for tables, default penalty.
+    /// Rows of tables are compared with each other, default penalty.
     ///
     /// The default penalty is 1 for classes, as in \[KSVD\] §4.1. Columns of features have unit length, so that 1
     /// would halve every prediction of values: they have 10⁴.
     pub fn new(svd: KernelSvd) -> Self {
-        SvdPredictor { svd, compat: Compatibility::new(Compat::Pca), penalty: None }
+        SvdPredictor { svd, compat: Compatibility::new(Compat::None), penalty: None }
     }
 
     /// Fits features and machine.
@@ -145,8 +157,8 @@ impl SvdPredictor {
         linear::check_penalty(penalty).map(|()| penalty)
     }
 
-    /// What is embedded: all nodes of a graph; else the listed rows, against the columns of their matrix unless there are
-    /// column samples or the kernel compares nothing.
+    /// What is embedded: all nodes of a graph; else the listed rows, unless there are column samples or the kernel compares nothing
+    /// against each other or against the columns of their matrix.
     fn prepared<T: Scalar>(&self, data: Dataset<T>, rows: &[usize], run: &Run) -> Result<Dataset<T>> {
         if data.frame.is_some() {
             return Ok(data);
@@ -154,6 +166,13 @@ impl SvdPredictor {
         let data = if rows.len() == data.x.count() { data } else { data.rows(rows) };
         if data.z.is_some() || self.svd.gram.kernel.is_precomputed() {
             return Ok(data);
+        }
+        if self.compat.kind == Compat::None {
+            let count = data.x.count();
+            let mut rng = random::generator(run.seed, Purpose::ColLandmarks);
+            let few = (count > COMPARED).then(|| index::sample(&mut rng, count, COMPARED).into_vec());
+            let z = few.map(|few| data.x.as_ref().select(&few));
+            return Ok(Dataset { z, col_ids: None, ..data });
         }
         let compared = Dataset::from_matrix_with(data.x, &self.compat, run)?;
         Ok(Dataset { y: data.y, row_ids: data.row_ids, col_ids: data.col_ids, ..compared })
@@ -221,7 +240,7 @@ pub(super) fn entry<T: Scalar>() -> EstimatorEntry<T> {
         streams: false,
         kernel: "rbf",
         // Larger ones than these are too large for the precision where features depend on each other.
-        penalties: [&[1.0, 10.0, 100.0, 1000.0], &[1e4, 1.0, 100.0]],
+        penalties: [&[1.0, 0.1, 10.0, 100.0, 1000.0], &[1.0, 10.0, 100.0, 1000.0, 1e4]],
         build: |recipe: Recipe| Box::new(SvdPredictor { svd: recipe.svd, compat: recipe.compat, penalty: None }),
         load: |archive| Ok(Box::new(SvdPredictorModel::<T>::from_archive(archive)?)),
     }

@@ -1,0 +1,190 @@
+//! Whether the direction of links tells anything about what is to be learned.
+//!
+//! A node of a directed graph is a row and a column, and a kernel compares rows with columns: two nodes are alike where one is linked
+//! to what is linked to the other. Where the direction means nothing (friendships) or both directions mean the same (two papers that
+//! cite, or are cited by, the same ones), nodes are better compared by all their links. Held-out labels tell which.
+
+use super::onnx::KernelSum;
+use super::scoring::{deal, hidden, no_target};
+use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, Preparation, Table};
+use crate::base::Run;
+use crate::base::error::{Error, Result};
+use crate::base::random::Purpose;
+use crate::base::scalar::Scalar;
+use crate::base::settings::{Settings, Value};
+use crate::data::archive::Archive;
+use crate::data::dataset::Dataset;
+use crate::data::graph::{GraphFrame, Links};
+use crate::data::node_features::USUAL_WEIGHT;
+use faer::Mat;
+
+/// Held-out parts, and the samples up to which each is held out in turn.
+const FOLDS: usize = 3;
+const FEW: usize = 2000;
+/// Fewer labels than this tell nothing about directions.
+const ENOUGH: usize = 12;
+
+/// An estimator of nodes whose links are [`Links::Auto`].
+pub(super) struct Directions<T> {
+    pub(super) inner: Box<dyn Estimator<T>>,
+    /// Penalties with which both ways are judged; none where the estimator has its own.
+    pub(super) penalties: Vec<f64>,
+    /// Whether the share of features beside links is given.
+    pub(super) weighed: bool,
+}
+
+impl<T: Scalar> Directions<T> {
+    /// The nodes with the links that held-out labels prefer, and how that was found.
+    fn settled(&self, data: Dataset<T>, run: &Run) -> Result<(Dataset<T>, Option<String>)> {
+        if data.frame.as_ref().is_none_or(|frame| frame.rule.links != Links::Auto) {
+            return Ok((data, None));
+        }
+        let target = data.y.clone().ok_or_else(no_target)?;
+        let directed = with_links(data, Links::In);
+        let known = target.known().len();
+        let Some(either) = directed.undirected().filter(|_| known >= ENOUGH) else { return Ok((directed, None)) };
+        let mut folds = deal(Some(&target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
+        folds.truncate(if known <= FEW { FOLDS } else { 1 });
+        let silent = Run { watch: run.watch.silent(), ..run.clone() };
+        let (with, without) = (self.judged(&directed, &folds, &silent)?, self.judged(&either, &folds, &silent)?);
+        let (Some(with), Some(without)) = (with, without) else { return Ok((directed, None)) };
+        let (better, measure) = match target.is_classes() {
+            true => (without > with, "micro-F1"),
+            false => (without < with, "root mean squared error"),
+        };
+        let word = if better { "either" } else { "in" };
+        let why = format!("links {word}, by held-out {measure} of in: {with:.4}, either: {without:.4}");
+        Ok((if better { either } else { directed }, Some(why)))
+    }
+
+    /// The best held-out score of any penalty; `None` where the labels do not suffice for one.
+    fn judged(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Option<f64>> {
+        let featured = data.frame.as_ref().is_some_and(|frame| frame.features.is_some());
+        let share = (featured && !self.weighed).then(|| Settings::default().with("feature-weight", USUAL_WEIGHT));
+        let machine = self.inner.with(&share.unwrap_or_default())?;
+        let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
+        points = if points.is_empty() { vec![Point::default()] } else { points };
+        let less = data.y.as_ref().is_some_and(|y| !y.is_classes());
+        loop {
+            let scores = match machine.validate(data, &points, folds, run) {
+                // The largest penalties, which come last, may be too large for the precision.
+                Err(Error::Singular { .. }) if points.len() > 1 => {
+                    points.pop();
+                    continue;
+                }
+                Err(error @ Error::Interrupted) => return Err(error),
+                Err(_) => return Ok(None),
+                Ok(scores) => scores,
+            };
+            let means = scores.iter().map(|of| of.iter().sum::<f64>() / of.len() as f64);
+            return Ok(means.reduce(|a, b| if less { a.min(b) } else { a.max(b) }));
+        }
+    }
+}
+
+/// The same nodes by a rule with other words for the same links.
+fn with_links<T: Scalar>(mut data: Dataset<T>, links: Links) -> Dataset<T> {
+    if let Some(frame) = &mut data.frame {
+        frame.rule.links = links;
+    }
+    data
+}
+
+impl<T: Scalar> Estimator<T> for Directions<T> {
+    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
+        let fixed = matches!(given.value("penalty"), Some(Value::Number(_)));
+        let penalties = if fixed { Vec::new() } else { self.penalties.clone() };
+        let weighed = self.weighed || given.value("feature-weight").is_some();
+        Ok(Box::new(Directions { inner: self.inner.with(given)?, penalties, weighed }))
+    }
+
+    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+        let plan = self.inner.plan(data, run)?;
+        let known = data.y.as_ref().map_or(0, |target| target.known().len());
+        let parts = if known <= FEW { FOLDS } else { 1 };
+        let share = (FOLDS - 1) as f64 / FOLDS as f64;
+        let search = 2.0 * parts as f64 * self.inner.validate_seconds(&plan, self.penalties.len().max(1), share);
+        Ok(Plan { seconds: plan.seconds + search, ..plan })
+    }
+
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
+        3.0 * self.inner.validate_seconds(plan, penalties, share)
+    }
+
+    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
+        let (data, why) = self.settled(data, run)?;
+        let inner = self.inner.fit(data, run)?;
+        let Some(why) = why else { return Ok(inner) };
+        let mut report = inner.report().clone();
+        report.chosen = Some(report.chosen.map_or_else(|| why.clone(), |chosen| format!("{why}; {chosen}")));
+        Ok(Box::new(DirectedModel { inner, report }))
+    }
+
+    fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
+        self.inner.errors(&self.settled(data.clone(), run)?.0, run)
+    }
+
+    /// Labels of a fold have no say in the direction of its links.
+    fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Table> {
+        let target = data.y.as_ref().ok_or_else(no_target)?;
+        let mut out = vec![Vec::new(); points.len()];
+        for fold in folds {
+            let outside = Dataset { y: Some(hidden(target, fold)), ..data.clone() };
+            let (settled, _) = self.settled(outside, run)?;
+            let whole = Dataset { y: data.y.clone(), ..settled };
+            let scores = self.inner.validate(&whole, points, std::slice::from_ref(fold), run)?;
+            out.iter_mut().zip(scores).for_each(|(out, score)| out.extend(score));
+        }
+        Ok(out)
+    }
+}
+
+/// A model that says how its links were chosen.
+struct DirectedModel<T> {
+    inner: Box<dyn Model<T>>,
+    report: FitReport,
+}
+
+impl<T: Scalar> Model<T> for DirectedModel<T> {
+    fn answer(&self) -> &Answer {
+        self.inner.answer()
+    }
+
+    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
+        self.inner.decision(samples, run)
+    }
+
+    fn probabilities(&self, samples: &Dataset<T>, run: &Run) -> Result<Option<Mat<f64>>> {
+        self.inner.probabilities(samples, run)
+    }
+
+    fn has_probabilities(&self) -> bool {
+        self.inner.has_probabilities()
+    }
+
+    fn preparation(&self) -> Option<&Preparation> {
+        self.inner.preparation()
+    }
+
+    fn embedding(&self) -> Option<&KernelSvdModel<T>> {
+        self.inner.embedding()
+    }
+
+    fn kernel_sum(&self) -> Result<KernelSum<T>> {
+        self.inner.kernel_sum()
+    }
+
+    fn frame(&self) -> Option<&GraphFrame> {
+        self.inner.frame()
+    }
+
+    fn report(&self) -> &FitReport {
+        &self.report
+    }
+
+    fn archive(&self) -> Archive {
+        let mut archive = self.inner.archive();
+        archive.set_field("fit", &self.report);
+        archive
+    }
+}
