@@ -14,11 +14,6 @@ from ._nystrom import LandmarkTransformer
 class NystromPCA(LandmarkTransformer):
     """Kernel principal components by landmarks.
 
-    Parameters
-    ----------
-    n_components : int, default=None
-        Number of components; 16, or fewer where there are fewer samples.
-
     See Also
     --------
     KernelPCA : Without landmarks.
@@ -34,6 +29,7 @@ class NystromPCA(LandmarkTransformer):
     """
 
     _core_name = "kpca"
+    _words = LandmarkTransformer._words | {"n_components": ("int", "Number of components; 16, or fewer where there are fewer samples.")}
     _attributes = ("eigenvalues_", *LandmarkTransformer._attributes)
     _fewest = 2
     _files = ("kpca",)
@@ -54,11 +50,6 @@ class NystromPCA(LandmarkTransformer):
 @documented
 class KernelPCA(NystromPCA):
     """Kernel principal components with all samples, the baseline of `NystromPCA`.
-
-    Parameters
-    ----------
-    n_components : int, default=None
-        Number of components; 16, or fewer where there are fewer samples.
 
     See Also
     --------

@@ -70,7 +70,7 @@ impl Files {
                 let (graph, outputs) = (&args.graph, &args.outputs);
                 files.read([Some(&args.input), args.cols.as_ref(), args.given.recipe.as_ref()]);
                 files.read([graph.nodes.as_ref(), args.features.features.as_ref()]);
-                files.read([input::label_file(graph.labels.as_deref(), &args.read).as_ref()]);
+                files.read([input::label_file(graph.labels.as_deref(), &graph.read).as_ref()]);
                 if !args.given.dry_run {
                     files.write([("rows-out", &outputs.rows_out), ("cols-out", &outputs.cols_out)]);
                     files.write([("model", &outputs.model), ("report", &outputs.report)]);
@@ -93,7 +93,7 @@ impl Files {
                 ]);
                 files.read([graph.nodes.as_ref(), args.features.features.as_ref(), args.weights.as_ref()]);
                 files.read([landmarks.landmark_ids.as_ref(), landmarks.landmark_points.as_ref()]);
-                files.read([input::label_file(graph.labels.as_deref(), &args.read).as_ref()]);
+                files.read([input::label_file(graph.labels.as_deref(), &graph.read).as_ref()]);
                 if !args.given.dry_run {
                     files.write([("model", &args.model), ("cv-out", &args.cv_out)]);
                 }

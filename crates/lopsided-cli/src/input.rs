@@ -34,10 +34,10 @@ pub(crate) fn load<T: Scalar>(args: &EmbedArgs, given: &mut Settings, run: &Run)
         refuse(compat.kind, "none with --cols, whose samples have the width of the rows")?;
     }
     let nodes = args.graph.nodes.as_deref();
-    let label_file = label_file(args.graph.labels.as_deref(), &args.read);
+    let label_file = label_file(args.graph.labels.as_deref(), &args.graph.read);
     let labels = label_file.as_deref().map(|path| labels(path, nodes)).transpose()?;
     let features = features(&args.features, nodes)?;
-    let options = ReadOptions { nodes: node_ids(nodes, features.as_ref())?, ..options(&args.read) };
+    let options = ReadOptions { nodes: node_ids(nodes, features.as_ref())?, ..options(&args.graph.read) };
     let mut loaded = match (read(&args.input, &options)?, &args.cols) {
         (Input::Graph(..), Some(_)) => return Err(not_a_table(&args.input)),
         (Input::Graph(graph, notes), None) => {

@@ -27,14 +27,14 @@ pub(crate) struct Labelled<T> {
 /// Reads samples and targets.
 pub(crate) fn load<T: Scalar>(args: &FitArgs, given: &mut Settings, run: &Run) -> Result<Labelled<T>> {
     let nodes = args.graph.nodes.as_deref();
-    let label_file = input::label_file(args.graph.labels.as_deref(), &args.read);
+    let label_file = input::label_file(args.graph.labels.as_deref(), &args.graph.read);
     let several = label_file.as_deref().map(several).transpose()?.flatten();
     let pairs = label_file.as_deref().filter(|_| several.is_none());
     let labels = pairs.map(|path| input::labels(path, nodes)).transpose()?;
-    let mut options = input::options(&args.read);
+    let mut options = input::options(&args.graph.read);
     let features = input::features::<T>(&args.features, nodes)?;
     options.nodes = input::node_ids(nodes, features.as_ref())?;
-    if label_file.is_some() && args.read.target.is_none() {
+    if label_file.is_some() && args.graph.read.target.is_none() {
         options.target = TargetColumn::None;
     }
     let mut out = samples(args, given, (&options, features.as_ref()), run)?;
@@ -83,7 +83,7 @@ fn samples<T: Scalar>(
         (Input::Table(_), _) if kernel.of_graph() => return Err(input::needs_graph(&kernel)),
         (Input::Table(table), _) => table,
     };
-    input::check_categories(&args.read, &table)?;
+    input::check_categories(&args.graph.read, &table)?;
     let impute = given.word::<Impute>("impute")?.unwrap_or_default();
     let place = args.input.display().to_string();
     check_cells(table.samples.as_ref(), table.columns.as_deref(), impute != Impute::None, &place)?;

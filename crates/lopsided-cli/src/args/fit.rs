@@ -43,8 +43,6 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "KEY=A,B,…", num_args = 1.., requires = "cv", value_parser = grid_line)]
     pub(crate) grid: Vec<(String, Vec<Value>)>,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
-    #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,

@@ -24,10 +24,12 @@ pub(crate) struct ReadArgs {
     pub(crate) array: Option<String>,
 }
 
-/// Files about the nodes of a graph or the rows of a table.
+/// How a graph or a table is read, with files about its nodes or rows.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct GraphArgs {
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// Node ids that the graph has even without links, one per line; labels of other nodes without links are refused.
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<PathBuf>,

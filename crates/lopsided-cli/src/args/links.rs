@@ -1,6 +1,6 @@
 //! Options of `links`.
 
-use super::{Given, GraphArgs, LinkScores, ReadArgs};
+use super::{Given, GraphArgs, LinkScores};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -15,8 +15,6 @@ pub(crate) struct LinksArgs {
     /// Random choices of the links taken out.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) trials: usize,
-    #[command(flatten)]
-    pub(crate) read: ReadArgs,
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]

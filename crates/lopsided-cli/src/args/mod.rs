@@ -122,8 +122,6 @@ pub(crate) struct EmbedArgs {
     #[arg(long, value_name = "INPUT2")]
     pub(crate) cols: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
-    #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     let kernel = machine.gram.kernel.clone();
     let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, &Usual::LINKS)?;
     context.line.stage("reading");
-    let options = input::options(&args.read);
+    let options = input::options(&args.graph.read);
     let nodes = input::node_ids::<f64>(args.graph.nodes.as_deref(), None)?;
     let read = read::<f64>(&args.input, &lopsided::data::io::ReadOptions { nodes, ..options })?;
     let Input::Graph(graph, mut notes) = read else {

@@ -89,7 +89,7 @@ fn refuse(args: &EmbedArgs, given: &Settings) -> lopsided::Result<()> {
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
         return Err(Error::param(name, "given", left_out));
     }
-    let named = match args.read.format {
+    let named = match args.graph.read.format {
         Some(format) => format == Format::SvmLight,
         None => is_svmlight(&args.input),
     };

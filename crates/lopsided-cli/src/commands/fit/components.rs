@@ -53,10 +53,10 @@ pub(super) fn fit<T: Scalar>(
     recipe::take_svd::<T>(&mut given.clone(), &Usual::COMPONENTS, true, usize::MAX)?;
     args.model.as_deref().filter(|_| !args.given.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading");
-    let Input::Table(mut table) = read::<T>(&args.input, &input::options(&args.read))? else {
+    let Input::Table(mut table) = read::<T>(&args.input, &input::options(&args.graph.read))? else {
         return Err(input::not_a_table(&args.input));
     };
-    input::check_categories(&args.read, &table)?;
+    input::check_categories(&args.graph.read, &table)?;
     let target = table.target.as_ref().map(|(name, _)| name.clone());
     let mut notes = std::mem::take(&mut table.notes);
     let (data, preparation) = input::numbers(&args.input, table, asked)?;

@@ -41,7 +41,7 @@ pub(super) fn fit<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context
         let mut archive = model.archive();
         // The name that readers of svmlight files give to the labels.
         let own_labels =
-            is_svmlight(&args.input) && input::label_file(args.graph.labels.as_deref(), &args.read).is_none();
+            is_svmlight(&args.input) && input::label_file(args.graph.labels.as_deref(), &args.graph.read).is_none();
         archive.set_field("target", own_labels.then_some("label"));
         archive.save(path)?;
     }
@@ -68,7 +68,7 @@ fn landmarks(given: &Settings, known: usize) -> lopsided::Result<usize> {
 
 /// The rows, and their targets where there are any.
 fn open<T: Scalar>(args: &FitArgs, run: &Run) -> Result<StreamedTable<T>> {
-    let labels = input::label_file(args.graph.labels.as_deref(), &args.read);
+    let labels = input::label_file(args.graph.labels.as_deref(), &args.graph.read);
     let labels = labels.as_deref();
     let mut table = if is_svmlight(&args.input) {
         let target = if labels.is_some() { TargetColumn::None } else { TargetColumn::Last };
