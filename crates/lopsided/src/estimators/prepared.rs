@@ -40,7 +40,7 @@ pub const PREPARED_SETTINGS: [Setting; 2] = [
 /// one.
 const FOLDS: usize = 3;
 const FEW: usize = 600;
-const SOME: usize = 2000;
+const SOME: usize = 1000;
 /// Fewer samples than this say nothing about a penalty.
 const ENOUGH: usize = 12;
 
