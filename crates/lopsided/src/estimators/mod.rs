@@ -87,6 +87,11 @@ pub trait Estimator<T: Scalar>: Send + Sync {
         penalties as f64 * share * share * plan.seconds
     }
 
+    /// Whether [`Estimator::validate`] gives many penalties for little more than one, with so many samples to learn from. Provided: no.
+    fn shares_penalties(&self, _samples: usize) -> bool {
+        false
+    }
+
     /// Learns; the samples become part of the model.
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>>;
 

@@ -36,9 +36,11 @@ pub const PREPARED_SETTINGS: [Setting; 2] = [
     ),
 ];
 
-/// Held-out parts that judge a penalty, and the samples up to which each part is held out in turn.
+/// Held-out parts that judge a penalty: up to so many samples each third is held out in turn, up to so many two of them, beyond it
+/// one.
 const FOLDS: usize = 3;
-const FEW: usize = 2000;
+const FEW: usize = 600;
+const SOME: usize = 1000;
 /// Fewer samples than this say nothing about a penalty.
 const ENOUGH: usize = 12;
 
@@ -90,6 +92,7 @@ impl<T: Scalar> Prepared<T> {
         match known {
             _ if self.penalties.len() < 2 || known < ENOUGH || smallest_class(target) < FOLDS => 0,
             _ if known <= FEW => FOLDS,
+            _ if known <= SOME => 2,
             _ => 1,
         }
     }
@@ -103,24 +106,50 @@ impl<T: Scalar> Prepared<T> {
         }
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
         folds.truncate(held);
-        let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
-        let scores = self.tried(data, &mut points, &folds, run)?;
+        let tried = self.tried(data, &folds, run)?;
         let values = !target.is_classes();
-        let best = best(&scores, values);
-        let tried: Vec<String> = self.penalties.iter().zip(&scores).map(|(p, s)| format!("{p}: {s:.4}")).collect();
-        let why = format!("penalty {}, by held-out {} of {}", self.penalties[best], measure(values), tried.join(", "));
-        let warning = worthless(target, &folds, scores[best]);
-        Ok(Settled { machine: self.inner.with(&points[best])?, warning, chosen: Some(why) })
+        let (penalty, score) = tried[best(&tried, values)];
+        let all: Vec<String> = tried.iter().map(|(p, s)| format!("{p}: {s:.4}")).collect();
+        let why = format!("penalty {penalty}, by held-out {} of {}", measure(values), all.join(", "));
+        let machine = self.inner.with(&Point::default().with("penalty", penalty))?;
+        Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some(why) })
     }
 
-    /// The mean score of each point on the folds. The largest penalties, which come last, may be too large for the precision: they are
-    /// left out.
-    fn tried(&self, data: &Dataset<T>, points: &mut Vec<Point>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<f64>> {
-        let silent = Run { watch: run.watch.silent(), ..run.clone() };
+    /// Penalties with their mean scores on the folds, in the order in which they were tried: all where all cost little more than
+    /// one, else those of [`climbed`].
+    fn tried(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(f64, f64)>> {
+        let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
+        let learned = target.known().len() - folds[0].len();
+        if self.penalties.is_empty() || self.inner.shares_penalties(learned) {
+            return self.all_tried(data, folds, run);
+        }
+        let score = |penalty: f64| self.score_of(data, penalty, folds, run);
+        let tried = climbed(&self.penalties, !target.is_classes(), score)?;
+        if tried.is_empty() { self.all_tried(data, folds, run) } else { Ok(tried) }
+    }
+
+    /// The mean score of a penalty on the folds; `None` where it is too large for the precision.
+    fn score_of(&self, data: &Dataset<T>, penalty: f64, folds: &[Vec<usize>], run: &Run) -> Result<Option<f64>> {
+        let point = [Point::default().with("penalty", penalty)];
+        match self.closed_scores(data, &point, folds, &quiet(run)) {
+            Err(Error::Singular { .. }) => Ok(None),
+            scores => Ok(scores?.first().map(|s| mean(s))),
+        }
+    }
+
+    /// All penalties at once, or the machine as it is where it has none to choose from. The largest, which come last, may be too
+    /// large for the precision: they are left out.
+    fn all_tried(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(f64, f64)>> {
+        let mut penalties = self.penalties.clone();
         loop {
-            match self.closed_scores(data, points, folds, &silent) {
-                Err(Error::Singular { .. }) if points.len() > 1 => _ = points.pop(),
-                scores => return Ok(scores?.iter().map(|s| mean(s)).collect()),
+            let mut points: Vec<Point> = penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
+            points = if points.is_empty() { vec![Point::default()] } else { points };
+            match self.closed_scores(data, &points, folds, &quiet(run)) {
+                Err(Error::Singular { .. }) if penalties.len() > 1 => _ = penalties.pop(),
+                scores => {
+                    let scores: Vec<f64> = scores?.iter().map(|s| mean(s)).collect();
+                    return Ok(penalties.into_iter().chain([f64::NAN]).zip(scores).collect());
+                }
             }
         }
     }
@@ -143,13 +172,11 @@ impl<T: Scalar> Prepared<T> {
         let values = !target.is_classes();
         let mut scores = Vec::new();
         for weight in WEIGHTS {
-            let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
-            points = if points.is_empty() { vec![Point::default()] } else { points };
-            let found = self.tried(&data.with_feature_weight(weight)?, &mut points, &folds, run)?;
-            scores.push(found[best(&found, values)]);
+            let found = self.tried(&data.with_feature_weight(weight)?, &folds, run)?;
+            scores.push((weight, found[best(&found, values)].1));
         }
-        let weight = WEIGHTS[best(&scores, values)];
-        let tried: Vec<String> = WEIGHTS.iter().zip(&scores).map(|(w, s)| format!("{w}: {s:.4}")).collect();
+        let weight = scores[best(&scores, values)].0;
+        let tried: Vec<String> = scores.iter().map(|(w, s)| format!("{w}: {s:.4}")).collect();
         let why = format!("feature-weight {weight}, by held-out {} of {}", measure(values), tried.join(", "));
         Ok((data.with_feature_weight(weight)?, Some(why)))
     }
@@ -180,10 +207,46 @@ fn has_features<T>(data: &Dataset<T>) -> bool {
     data.frame.as_ref().is_some_and(|frame| frame.features.is_some())
 }
 
-/// Where the best score is, the first of equals: the least error of values, the largest share of right classes.
-fn best(scores: &[f64], values: bool) -> usize {
-    let better = |a: f64, b: f64| if values { a < b } else { a > b };
-    (1..scores.len()).fold(0, |best, at| if better(scores[at], scores[best]) { at } else { best })
+/// The first penalty, then larger ones as long as none is worse than the best, then smaller ones alike if no larger one was better;
+/// each with its score. Large penalties take longest, and most data have no use for them. What has no score is left out, and what
+/// lies beyond it.
+fn climbed(
+    penalties: &[f64],
+    values: bool,
+    mut score: impl FnMut(f64) -> Result<Option<f64>>,
+) -> Result<Vec<(f64, f64)>> {
+    let start = penalties[0];
+    let mut tried: Vec<(f64, f64)> = score(start)?.into_iter().map(|score| (start, score)).collect();
+    for larger in [true, false] {
+        let mut side: Vec<f64> = penalties.iter().copied().filter(|p| *p != start && (*p > start) == larger).collect();
+        side.sort_by(|a, b| (a - start).abs().total_cmp(&(b - start).abs()));
+        for penalty in side {
+            let Some(score) = score(penalty)? else { break };
+            let worse = tried.get(best(&tried, values)).is_some_and(|(_, most)| is_better(*most, score, values));
+            tried.push((penalty, score));
+            if worse {
+                break;
+            }
+        }
+        if best(&tried, values) > 0 {
+            break;
+        }
+    }
+    Ok(tried)
+}
+
+/// Where the best score is, the first of equals.
+fn best(tried: &[(f64, f64)], values: bool) -> usize {
+    (1..tried.len()).fold(0, |best, at| if is_better(tried[at].1, tried[best].1, values) { at } else { best })
+}
+
+/// The least error of values, the largest share of right classes.
+fn is_better(a: f64, b: f64, values: bool) -> bool {
+    if values { a < b } else { a > b }
+}
+
+fn quiet(run: &Run) -> Run {
+    Run { watch: run.watch.silent(), ..run.clone() }
 }
 
 fn measure(values: bool) -> &'static str {
@@ -265,6 +328,10 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
 
     fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
         self.inner.validate_seconds(plan, penalties, share)
+    }
+
+    fn shares_penalties(&self, samples: usize) -> bool {
+        self.inner.shares_penalties(samples)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
@@ -388,5 +455,42 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
             preparation.put(&mut archive);
         }
         archive
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PENALTIES: [f64; 5] = [1.0, 0.1, 10.0, 100.0, 1000.0];
+
+    proptest! {
+        /// Scores that rise to a peak and fall, with plateaus before it, as those of a majority class.
+        #[test]
+        fn a_climb_finds_the_peak_that_all_penalties_have(peak in -1i32..4, width in 0i32..3, values: bool) {
+            let score = |p: f64| {
+                let away = (p.log10().round() as i32 - peak).abs();
+                let height = f64::from(-away.min(width + 1));
+                Some(if values { -height } else { height })
+            };
+            let all: Vec<(f64, f64)> = PENALTIES.iter().map(|p| (*p, score(*p).unwrap())).collect();
+            let found = climbed(&PENALTIES, values, |p| Ok(score(p))).unwrap();
+            prop_assert_eq!(found[best(&found, values)], all[best(&all, values)]);
+        }
+
+        #[test]
+        fn a_climb_ends_at_what_has_no_score(last in -1i32..4) {
+            let score = |p: f64| Some(p).filter(|p| p.log10().round() as i32 <= last);
+            let found = climbed(&PENALTIES, false, |p| Ok(score(p))).unwrap();
+            prop_assert_eq!(found[best(&found, false)].0.log10().round() as i32, last);
+        }
+    }
+
+    #[test]
+    fn large_penalties_are_not_tried_where_they_are_worse() {
+        let found = climbed(&PENALTIES, false, |p| Ok(Some(-p.log10().abs()))).unwrap();
+        assert_eq!(found.iter().map(|(p, _)| *p).collect::<Vec<_>>(), [1.0, 10.0, 0.1]);
+        assert!(climbed(&PENALTIES, true, |_| Ok(None)).unwrap().is_empty());
     }
 }

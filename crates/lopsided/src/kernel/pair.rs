@@ -132,10 +132,8 @@ impl Meeting {
                     }
                 }
             }
-            _ => {
-                let mut met = Mat::zeros(1, 1);
-                self.tile(x.subrows(i, 1), z.subrows(j, 1), met.as_mut());
-                sum = met[(0, 0)];
+            (SamplesRef::Dense(x), SamplesRef::Dense(z)) => {
+                (0..x.ncols()).for_each(|k| sum += self.contribution(x[(i, k)], z[(j, k)]));
             }
         }
         sum

@@ -13,6 +13,9 @@ use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
+/// Fewer vectors are multiplied one by one, since several at once are always eight.
+const NARROW: usize = 3;
+
 /// G in memory: given, or evaluated once.
 ///
 /// # Cost
@@ -72,7 +75,7 @@ impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
     }
 
     fn apply(&self, v: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
-        if v.ncols() <= few::WIDTH && few::multiply(self.g(), v, out.rb_mut()) {
+        if (NARROW..=few::WIDTH).contains(&v.ncols()) && few::multiply(self.g(), v, out.rb_mut()) {
             return Ok(());
         }
         out.fill(T::zero());
@@ -81,7 +84,7 @@ impl<T: Scalar> Operator<T> for DenseOperator<'_, T> {
     }
 
     fn apply_transpose(&self, u: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<()> {
-        if u.ncols() <= few::WIDTH && few::multiply(self.g().transpose(), u, out.rb_mut()) {
+        if (NARROW..=few::WIDTH).contains(&u.ncols()) && few::multiply(self.g().transpose(), u, out.rb_mut()) {
             return Ok(());
         }
         out.par_row_chunks_mut(TILE).enumerate().for_each(|(at, mut out)| {

@@ -5,6 +5,7 @@
 //! by columns as a combination of its columns; either way every entry is read once, in the order of memory.
 
 #![expect(clippy::inline_always, reason = "they must become part of functions compiled for the vector unit")]
+#![expect(clippy::needless_range_loop, reason = "iterators over nine slices are not always compiled into the loop")]
 
 use super::sparse_product::by_rows;
 use crate::base::scalar::Scalar;
@@ -99,11 +100,12 @@ impl<T: Scalar> WithSimd for Combination<'_, T> {
         let (eights, rest) = self.columns.as_chunks::<8>();
         for (at, columns) in eights.iter().enumerate() {
             for (sum, v) in self.sums.iter_mut().zip(self.v) {
-                let [a, b, c, d, e, f, g, h] = columns.map(|column| column[first..first + sum.len()].iter().copied());
+                let (rows, sum) = (sum.len(), sum.as_mut_slice());
+                let [a, b, c, d, e, f, g, h] = columns.map(|column| &column[first..first + rows]);
                 let [p, q, r, s, t, u, x, y] = v.as_chunks::<8>().0[at];
-                let sides = a.zip(b).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h);
-                for (sum, (((((((a, b), c), d), e), f), g), h)) in sum.iter_mut().zip(sides) {
-                    *sum += ((p * a + q * b) + (r * c + s * d)) + ((t * e + u * f) + (x * g + y * h));
+                for i in 0..rows {
+                    sum[i] += ((p * a[i] + q * b[i]) + (r * c[i] + s * d[i]))
+                        + ((t * e[i] + u * f[i]) + (x * g[i] + y * h[i]));
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! several systems can be set side by side, added and multiplied with K at once, which is what cross-validation
 //! lives on.
 
-use super::Symmetrize;
+use super::{Symmetrize, rows_of};
 use super::stack::Scores;
 use crate::base::error::Result;
 use crate::operator::{Access, Operator, Submatrix, block_by_products};
@@ -106,6 +106,11 @@ impl Scores {
     /// Scores of 0, to be filled in part by part.
     pub(super) fn zeros(samples: usize, classes: usize) -> Self {
         Scores { source: Mat::zeros(samples, classes), target: Mat::zeros(samples, classes) }
+    }
+
+    /// The scores of some samples.
+    pub(super) fn rows(&self, samples: &[usize]) -> Self {
+        Scores { source: rows_of(self.source.as_ref(), samples), target: rows_of(self.target.as_ref(), samples) }
     }
 
     /// The scores of each of so many functions that were set side by side.

@@ -85,7 +85,7 @@ const fn symmetrize(default: &'static str) -> Setting {
 
 /// Parts of the training samples for stacking, as in \[AsKLS\].
 const FOLDS: usize = 10;
-/// Up to this many training samples factors of ten systems fit a gigabyte.
+/// Up to this many training samples factors of ten systems fit a gigabyte and cost little; beyond it common products cost less.
 const LIGHT: usize = 1700;
 
 /// How the source function f_s and the target function f_t become one.
@@ -170,10 +170,10 @@ impl Symmetrize {
 ///
 /// # Cost
 /// One factorisation of O(n³) for n labelled samples serves all classes, up to 5000 samples; beyond them
-/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples, beyond 5000 samples
-/// all of them with the same products.
-/// [`Penalty::Auto`] tries at most eight penalties on held-out parts, with one path of penalties for each part,
-/// and on 2000 rows of a longer table.
+/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples, beyond 1700 samples
+/// all of them with the same products, unless K is sparse.
+/// [`Penalty::Auto`] tries at most eight penalties on held-out parts, with one decomposition for all parts of up to 1000 rows of a
+/// table, with one path of penalties for each part otherwise, and on 2000 rows of a longer table.
 ///
 /// ```
 /// use lopsided::estimators::{AskLs, Model};
@@ -343,14 +343,20 @@ impl AskLs {
             return Ok(parts);
         }
         let is_damped = |part: &(Functions, SystemReport)| part.1.route == "lsmr";
-        let damped = AskLs { route: Route::Lsmr, ..self.clone() };
+        let (damped, factored) =
+            (AskLs { route: Route::Lsmr, ..self.clone() }, AskLs { route: Route::Dense, ..self.clone() });
         let (first, others) = (self.without(task, &folds[0], run)?, &folds[1..]);
-        let machine = if is_damped(&first) { &damped } else { self };
-        let learned: Vec<Result<_>> = if task.is_light() {
-            others.par_iter().map(|fold| machine.without(task, fold, run)).collect()
-        } else {
-            others.iter().map(|fold| machine.without(task, fold, run)).collect()
+        let machine = match first.1.route.as_str() {
+            "lsmr" => &damped,
+            "dense" => &factored,
+            _ => self,
         };
+        let one = |fold: &Vec<usize>| {
+            let part = machine.without(task, fold, run)?;
+            if part.1.converged() { Ok(part) } else { self.without(task, fold, run) }
+        };
+        let learned: Vec<Result<_>> =
+            if task.is_light() { others.par_iter().map(one).collect() } else { others.iter().map(one).collect() };
         let mut parts = vec![first];
         parts.extend(learned.into_iter().collect::<Result<Vec<_>>>()?);
         if parts.iter().any(is_damped) {
@@ -370,7 +376,7 @@ impl AskLs {
     ) -> Result<Option<Vec<(Functions, SystemReport)>>> {
         let plain = self.symmetrize.is_none() && task.weights.is_none();
         let by_products = matches!(self.route, Route::Auto | Route::Minres) && plain;
-        if !by_products || task.train.len() <= linsys::DENSE || task.k.access() == Access::Products {
+        if !by_products || task.train.len() <= LIGHT || task.k.access() == Access::Products {
             return Ok(None);
         }
         let block = crate::operator::Submatrix::new(task.k, Some(task.train), Some(task.train));

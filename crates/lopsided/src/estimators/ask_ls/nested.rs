@@ -24,11 +24,11 @@
 use super::stack::Scores;
 use super::{Functions, Task, complement, rows_of};
 use crate::base::Run;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random::{self, Purpose};
 use crate::operator::{DenseOperator, Means, Operator, Submatrix, materialize};
-use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, PenaltyPath, Spectral, SystemReport};
+use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, OnSingular, PenaltyPath, Spectral, SystemReport};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -80,7 +80,9 @@ fn by_paths(
 ) -> Result<Option<Vec<Option<Stacked>>>> {
     let hardest = systems.iter().max_by(|a, b| a.penalty.total_cmp(&b.penalty));
     let (Some(hardest), Some(first)) = (hardest, parts.first()) else { return Ok(None) };
-    if !without(task, first, |k, y, _| PenaltyPath::is_short(k, y, hardest, run))? {
+    // Whether it is singular is asked when it is solved.
+    let hardest = CoupledSystem { on_singular: OnSingular::default(), ..*hardest };
+    if !without(task, first, |k, y, _| PenaltyPath::is_short(k, y, &hardest, run))? {
         return Ok(None);
     }
     let (samples, classes) = (task.k.nrows(), task.y.ncols());
@@ -122,9 +124,14 @@ fn scored(
     mut solve: impl FnMut(&CoupledSystem) -> Result<CoupledSolution>,
 ) -> Result<Vec<Option<(Functions, Scores)>>> {
     let mut one = |system: &CoupledSystem| {
-        let solved = solve(system)?;
-        let simple = solved.report.warnings.is_empty() && solved.report.converged();
-        Ok(simple.then(|| Functions::padded(&solved, nodes, task.k.nrows())))
+        match solve(system) {
+            Ok(solved) => {
+                let simple = solved.report.warnings.is_empty() && solved.report.converged();
+                Ok(simple.then(|| Functions::padded(&solved, nodes, task.k.nrows())))
+            }
+            Err(Error::Singular { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     };
     let found: Vec<Option<Functions>> = systems.iter().map(&mut one).collect::<Result<_>>()?;
     let all: Vec<Functions> = found.iter().flatten().cloned().collect();

@@ -15,14 +15,14 @@
 //! is singular drop out.
 
 use super::stack::{Merger, Scores};
-use super::{AskLs, FOLDS, Functions, Merge, Symmetrized, Task, complement, functions, rows_of, turned_back};
+use super::{AskLs, FOLDS, Functions, Merge, Symmetrized, Task, complement, functions, nested, rows_of, turned_back};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::base::watch::Progress;
 use crate::data::dataset::Target;
 use crate::estimators::scoring::deal;
-use crate::operator::{Access, Operator, Submatrix, Turn, Weighted};
+use crate::operator::{Access, DenseOperator, Operator, Submatrix, Turn, Weighted, materialize};
 use crate::solvers::linsys::{self, CoupledSystem, OnSingular, PenaltyPath};
 use rayon::prelude::*;
 use std::fmt;
@@ -160,7 +160,7 @@ pub(super) fn choose(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, 
     if let Penalty::Fixed(penalty) = machine.penalty {
         return Ok(Chosen { penalty, sigma: Some(sigma), why: None });
     }
-    let tested = Search::new(machine, task, target, run)?.run()?;
+    let tested = tested(machine, task, target, run)?;
     let best = tested.iter().reduce(|best, other| if other.1 < best.1 { other } else { best });
     // Without any candidate that could be solved, a definite system is the safe choice.
     let (candidate, loss) = best.copied().unwrap_or((Candidate::Multiple(0.9), f64::NAN));
@@ -195,13 +195,33 @@ impl Candidate {
     }
 }
 
-/// A search on the held-out parts of training samples, or of some of them.
+/// The held-out loss of every candidate: on all nodes of a graph, on at most 2000 rows of a table, whose block of K is then held in
+/// memory, since hundreds of products with it follow.
+fn tested(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<Vec<(Candidate, f64)>> {
+    let target = target.map(|t| t.rows(task.train));
+    if task.k.access() == Access::Products {
+        return Search::new(machine, task, target.as_ref(), run)?.run();
+    }
+    let n = task.train.len();
+    let mut rows: Vec<usize> = (0..n).collect();
+    if n > MANY {
+        rows = random::subset(n, MANY, &mut random::generator(run.seed, Purpose::AskLsSample));
+        rows.sort_unstable();
+    }
+    let nodes = task.nodes(&rows);
+    let block = materialize(&Submatrix::new(task.k, Some(&nodes), Some(&nodes)))?;
+    let (train, y, weights): (Vec<usize>, _, _) =
+        ((0..rows.len()).collect(), rows_of(task.y, &rows), task.weights_of(&rows));
+    let k = DenseOperator::Owned(block);
+    let some = Task { k: &k, train: &train, y: y.as_ref(), answer: task.answer, weights: weights.as_deref() };
+    Search::new(machine, &some, target.map(|t| t.rows(&rows)).as_ref(), run)?.run()
+}
+
+/// A search on the held-out parts of training samples.
 struct Search<'a> {
     machine: &'a AskLs,
     task: Task<'a>,
-    /// Those of `task.train` that take part.
-    rows: Vec<usize>,
-    /// Parts of `rows` that are held out, as positions in it.
+    /// Parts of the training samples that are held out.
     folds: Vec<Vec<usize>>,
     candidates: Vec<Candidate>,
     run: Run,
@@ -209,22 +229,12 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Up to 1000 samples all ten parts are held out in turn, beyond that three of them: the loss of three parts is
-    /// sure enough then.
+    /// sure enough then. `target` is that of the training samples.
     fn new(machine: &'a AskLs, task: &Task<'a>, target: Option<&Target>, run: &Run) -> Result<Self> {
         let n = task.train.len();
         let sparse = task.k.access() == Access::Products;
-        let rows = if n > MANY && !sparse {
-            let mut rows = random::subset(n, MANY, &mut random::generator(run.seed, Purpose::AskLsSample));
-            rows.sort_unstable();
-            rows
-        } else {
-            (0..n).collect()
-        };
-        let nodes: Vec<usize> = task.nodes(&rows);
-        let target = target.map(|t| t.rows(&nodes));
-        let parts = FOLDS.min(rows.len());
-        let mut folds = deal(target.as_ref(), parts, run.seed, Purpose::AskLsFolds)?;
-        if rows.len() > FEW {
+        let mut folds = deal(target, FOLDS.min(n), run.seed, Purpose::AskLsFolds)?;
+        if n > FEW {
             folds.truncate(PARTS);
         }
         let mut candidates: Vec<Candidate> = DEFINITE.map(Candidate::Multiple).to_vec();
@@ -235,58 +245,82 @@ impl<'a> Search<'a> {
             candidates.extend(INDEFINITE.map(Candidate::Multiple));
         }
         let run = Run { watch: run.watch.silent(), ..run.clone() };
-        Ok(Search { machine, task: Task { ..*task }, rows, folds, candidates, run })
+        Ok(Search { machine, task: Task { ..*task }, folds, candidates, run })
     }
 
     /// The held-out loss of every candidate whose systems can all be solved.
     fn run(&self) -> Result<Vec<(Candidate, f64)>> {
         let progress = Progress { stage: "choice of the penalty", done: 0, total: 0, residual: None };
         self.run.watch.report(progress)?;
-        let sigma =
-            with_matrix(self.machine, &self.task, &self.rows, |k, _| linsys::largest_singular_value(k, &self.run))?;
-        let one = |fold: &Vec<usize>| self.held(fold, sigma);
+        let all: Vec<usize> = (0..self.task.train.len()).collect();
+        let sigma = with_matrix(self.machine, &self.task, &all, |k, _| linsys::largest_singular_value(k, &self.run))?;
         // Beside a tiny σ₁ the paper's penalty would leave nothing but biases, which differ from part to part.
         let vanishes = |c: &Candidate| matches!(c, Candidate::Plain(penalty) if penalty * sigma < DEFINITE[0]);
+        let scores = if self.shares_a_decomposition() { self.together(sigma)? } else { self.one_by_one(sigma)? };
+        let rows = self.folds.concat();
+        let (y, weights) = (rows_of(self.task.y, &rows), self.task.weights_of(&rows));
+        let loss = |at: usize| -> Option<f64> {
+            let held = scores[at].as_ref()?;
+            let merger = match self.machine.plain_merge() {
+                Merge::Stack => Merger::weighted(held, y.as_ref(), self.task.answer, weights.as_deref()),
+                merge => Merger::plain(merge),
+            };
+            Some(merger.loss(held, y.as_ref(), self.task.answer, weights.as_deref())).filter(|loss| loss.is_finite())
+        };
+        let kept = self.candidates.iter().enumerate().filter(|(_, c)| !vanishes(c));
+        Ok(kept.filter_map(|(at, c)| loss(at).map(|loss| (*c, loss))).collect())
+    }
+
+    /// Whether all parts follow from one decomposition of K, which costs less than one for each part.
+    fn shares_a_decomposition(&self) -> bool {
+        let plain = self.machine.symmetrize.is_none() && self.task.weights.is_none();
+        plain && self.task.k.access() != Access::Products && self.task.train.len() <= FEW
+    }
+
+    /// Held-out scores of every candidate, in the order of the folds, by one decomposition.
+    fn together(&self, sigma: f64) -> Result<Vec<Option<Scores>>> {
+        let systems: Vec<CoupledSystem> = self.candidates.iter().map(|c| self.system(*c, sigma)).collect();
+        let order = self.folds.concat();
+        let found = nested::stacked(&self.task, &self.folds, &systems, &self.run)?;
+        Ok(found.into_iter().map(|found| found.map(|found| found.held.rows(&order))).collect())
+    }
+
+    /// The same, each part for itself.
+    fn one_by_one(&self, sigma: f64) -> Result<Vec<Option<Scores>>> {
+        let one = |fold: &Vec<usize>| self.held(fold, sigma);
         let parts: Vec<Result<Vec<Option<Scores>>>> = if self.task.is_light() {
             self.folds.par_iter().map(one).collect()
         } else {
             self.folds.iter().map(one).collect()
         };
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-        let rows: Vec<usize> = self.folds.iter().flatten().map(|&at| self.rows[at]).collect();
-        let (y, weights) = (rows_of(self.task.y, &rows), self.task.weights_of(&rows));
-        let loss = |at: usize| -> Option<f64> {
+        let below = |at: usize| -> Option<Scores> {
             let scores: Vec<&Scores> = parts.iter().map(|part| part[at].as_ref()).collect::<Option<_>>()?;
-            let held = Scores::below(&scores);
-            let merger = match self.machine.plain_merge() {
-                Merge::Stack => Merger::weighted(&held, y.as_ref(), self.task.answer, weights.as_deref()),
-                merge => Merger::plain(merge),
-            };
-            Some(merger.loss(&held, y.as_ref(), self.task.answer, weights.as_deref())).filter(|loss| loss.is_finite())
+            Some(Scores::below(&scores))
         };
-        let kept = self.candidates.iter().enumerate().filter(|(_, c)| !vanishes(c));
-        Ok(kept.filter_map(|(at, c)| loss(at).map(|loss| (*c, loss))).collect())
+        Ok((0..self.candidates.len()).map(below).collect())
+    }
+
+    /// The paper's penalty is meant with what is done where it makes the system singular.
+    fn system(&self, candidate: Candidate, sigma: f64) -> CoupledSystem {
+        let on_singular = match candidate {
+            Candidate::Multiple(_) => OnSingular::Error,
+            Candidate::Plain(_) => self.machine.on_singular,
+        };
+        CoupledSystem { penalty: candidate.penalty(sigma), on_singular, ..self.machine.system() }
     }
 
     /// Scores of one fold by what the others say, for every candidate; `None` for one whose system is singular or not solved.
     fn held(&self, fold: &[usize], sigma: f64) -> Result<Vec<Option<Scores>>> {
-        let at = |which: &[usize]| -> Vec<usize> { which.iter().map(|&i| self.rows[i]).collect() };
-        let rest = at(&complement(fold, self.rows.len()));
-        let (nodes, tested) = (self.task.nodes(&rest), self.task.nodes(&at(fold)));
+        let rest = complement(fold, self.task.train.len());
+        let (nodes, tested) = (self.task.nodes(&rest), self.task.nodes(fold));
         let y = rows_of(self.task.y, &rest);
         let block = Submatrix::new(self.task.k, Some(&nodes), Some(&nodes));
         with_matrix(self.machine, &self.task, &rest, |k, turn| {
             let y = turn.map_or_else(|| y.clone(), |turn| turn.targets(y.as_ref()));
             let mut path = PenaltyPath::new(k, y.as_ref(), self.machine.symmetrize.is_some())?;
             let one = |candidate: &Candidate| {
-                // The paper's penalty is meant with what is done where it makes the system singular.
-                let on_singular = match candidate {
-                    Candidate::Multiple(_) => OnSingular::Error,
-                    Candidate::Plain(_) => self.machine.on_singular,
-                };
-                let penalty = candidate.penalty(sigma);
-                let system = CoupledSystem { penalty, on_singular, ..self.machine.system() };
-                let solved = match path.solve(&system, &self.run) {
+                let solved = match path.solve(&self.system(*candidate, sigma), &self.run) {
                     Ok(solved) if solved.report.converged() => solved,
                     Ok(_) | Err(Error::Singular { .. }) => return Ok(None),
                     Err(error) => return Err(error),
@@ -304,5 +338,47 @@ impl<'a> Search<'a> {
             };
             self.candidates.iter().map(one).collect()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synth;
+    use crate::estimators::Answer;
+
+    #[test]
+    fn one_decomposition_gives_the_scores_that_each_part_gives_for_itself() {
+        for n in [30, 75] {
+            let k = DenseOperator::Owned(synth::gaussian::<f64>(n, n, 7) * faer::Scale(1.0 / (n as f64).sqrt()));
+            let (y, train): (_, Vec<usize>) = (synth::gaussian::<f64>(n, 2, 8), (0..n).collect());
+            let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values, weights: None };
+            let target = Target::Values(y.col(0).iter().copied().collect());
+            let machine = AskLs::new("precomputed");
+            let search = Search::new(&machine, &task, Some(&target), &Run::default()).unwrap();
+            assert!(search.shares_a_decomposition());
+            let (together, alone) = (search.together(0.9).unwrap(), search.one_by_one(0.9).unwrap());
+            for (at, (one, other)) in together.iter().zip(&alone).enumerate() {
+                let (Some(one), Some(other)) = (one, other) else { panic!("candidate {at} of {n} samples") };
+                let near = |a: &faer::Mat<f64>, b: &faer::Mat<f64>| (a - b).norm_max() < 1e-7 * (1.0 + b.norm_max());
+                assert!(near(&one.source, &other.source) && near(&one.target, &other.target), "candidate {at}");
+            }
+        }
+    }
+
+    /// Rows of a longer table are searched in memory: the same as a search on those rows alone.
+    #[test]
+    fn a_block_in_memory_is_searched_like_the_operator_it_comes_from() {
+        let n = 60;
+        let k = DenseOperator::Owned(synth::gaussian::<f64>(n + 5, n + 5, 3) * faer::Scale(0.1));
+        let (y, train): (_, Vec<usize>) = (synth::gaussian::<f64>(n, 1, 4), (5..n + 5).collect());
+        let task = Task { k: &k, train: &train, y: y.as_ref(), answer: &Answer::Values, weights: None };
+        let values = (0..n + 5).map(|i| if i < 5 { f64::NAN } else { y[(i - 5, 0)] }).collect();
+        let (target, run) = (Target::Values(values), Run::default());
+        let machine = AskLs::new("precomputed").with_merge(Merge::Average);
+        let found = tested(&machine, &task, Some(&target), &run).unwrap();
+        let plain = Search::new(&machine, &task, Some(&target.rows(&train)), &run).unwrap().run().unwrap();
+        assert_eq!(found.len(), plain.len());
+        assert!(found.iter().zip(&plain).all(|(a, b)| (a.1 - b.1).abs() < 1e-9 * (1.0 + b.1)));
     }
 }

@@ -314,13 +314,19 @@ impl<T: Scalar> Estimator<T> for KernelRidge {
         Ok(Box::new(self.fit(data, run)?))
     }
 
-    /// All penalties share a complete decomposition of the exact machine, or the sums over the features.
-    fn validate_seconds(&self, plan: &Plan, _: usize, share: f64) -> f64 {
+    /// Many penalties of the exact machine share a complete decomposition, those of machines with landmarks the sums over the
+    /// features.
+    fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
         let learned = share * plan.size.0 as f64;
-        if self.approximation.approach_for(plan.size.0) == Approach::Exact {
-            return 1e-9 * learned.powi(3) / rayon::current_num_threads() as f64;
+        if self.approximation.approach_for(plan.size.0) != Approach::Exact {
+            return 3.0 * share * plan.seconds;
         }
-        3.0 * share * plan.seconds
+        let decomposed = 1e-9 * learned.powi(3) / rayon::current_num_threads() as f64;
+        decomposed.min(penalties as f64 * share.powi(3) * plan.seconds)
+    }
+
+    fn shares_penalties(&self, samples: usize) -> bool {
+        self.approximation.approach_for(samples) != Approach::Exact
     }
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {

@@ -221,6 +221,10 @@ impl<T: Scalar> Estimator<T> for SvdPredictor {
         0.5 * share * plan.seconds
     }
 
+    fn shares_penalties(&self, _: usize) -> bool {
+        true
+    }
+
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         Ok(Box::new(self.fit(data, run)?))
     }

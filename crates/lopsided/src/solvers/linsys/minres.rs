@@ -21,6 +21,11 @@ const LOOK: u64 = 50;
 /// Singular triplets in the preconditioner where products are cheap, and where a product with many vectors costs hardly more
 /// than with one.
 const TRIPLETS: [usize; 2] = [40, 128];
+/// The triplets that follow where iterations of entries go on for long, and vectors times products that finding them takes: an
+/// iteration multiplies two vectors for each target, and evaluates or reads all entries, which counts as so many more.
+const MORE_TRIPLETS: usize = 1024;
+const PRODUCTS: u64 = 6;
+const READING: u64 = 16;
 /// Landmarks of the preconditioner of a symmetric K: so many samples for each up to the first number, then so many more for
 /// each up to the second.
 const LANDMARKS: [usize; 2] = [1000, 2500];
@@ -60,9 +65,10 @@ fn is_cheap(problem: &Problem<'_>) -> bool {
 ///    they grow without end. Their images are known from those of the directions, without products but with rounding errors.
 ///    Where they hint at it, ‖M·z‖/‖z‖, an upper bound of the least |eigenvalue|, is measured, every 50 iterations and more
 ///    often at first. Only such a bound makes the system singular.
-/// 4. Where no more iterations are allowed the answer is what it is: the gate measures it.
+/// 4. Where iterations have cost as much as many more triplets would, these are found, and it goes on with them.
+/// 5. Where no more iterations are allowed the answer is what it is: the gate measures it.
 pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
-    let spectral = preconditioner(problem)?;
+    let (mut spectral, mut pause) = preconditioner(problem)?;
     let norm = spectral.extremes(problem.g).0;
     let rhs = problem.with_probe();
     let mut x = Mat::zeros(rhs.nrows(), rhs.ncols());
@@ -78,7 +84,7 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
         let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
         let goal = SAFETY * goal.fold(0.5, f64::min);
         let mut iteration = Iteration::new(problem, &spectral, measured.missing);
-        while steps < most && iteration.left() > goal {
+        while steps < most.min(pause) && iteration.left() > goal {
             iteration.step(problem, &spectral)?;
             steps += 1;
             if (steps % LOOK == 0 || steps.is_power_of_two() || iteration.is_long(norm))
@@ -89,6 +95,9 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
             }
         }
         x += &iteration.x;
+        if steps == pause && steps < most {
+            (spectral, pause, before) = (triplets(problem, MORE_TRIPLETS)?, u64::MAX, f64::INFINITY);
+        }
     };
     let condition = shown_condition(&x, &image, norm);
     if condition > SINGULAR {
@@ -109,8 +118,8 @@ fn singular(problem: &Problem<'_>, condition: f64, steps: u64) -> Result<Found> 
 }
 
 /// Landmarks for a symmetric K whose entries are at hand, once for all penalties: they cost less than a few products. Else
-/// triplets by products.
-fn preconditioner(problem: &Problem<'_>) -> Result<Spectral> {
+/// triplets by products, and the iterations after which more of them pay.
+fn preconditioner(problem: &Problem<'_>) -> Result<(Spectral, u64)> {
     let n = problem.n();
     if problem.system.symmetric && !is_cheap(problem) {
         let own = Landmarks::new();
@@ -120,10 +129,18 @@ fn preconditioner(problem: &Problem<'_>) -> Result<Spectral> {
             _ = known.set(Spectral::nystrom(problem.k, landmarks(n), problem.run)?);
         }
         if let Some(Some(found)) = known.get() {
-            return Ok(found.above(NEGLIGIBLE * problem.g));
+            return Ok((found.above(NEGLIGIBLE * problem.g), u64::MAX));
         }
     }
-    let rank = TRIPLETS[usize::from(!is_cheap(problem))].min(n / 4).max(1);
+    let rank = TRIPLETS[usize::from(!is_cheap(problem))];
+    let pause = PRODUCTS * MORE_TRIPLETS as u64 / (2 * (problem.y.ncols() as u64 + READING));
+    let pause = if is_cheap(problem) || n / 4 <= rank { u64::MAX } else { pause };
+    Ok((triplets(problem, rank)?, pause))
+}
+
+/// So many leading triplets, of a quarter of all at most.
+fn triplets(problem: &Problem<'_>, rank: usize) -> Result<Spectral> {
+    let rank = rank.min(problem.n() / 4).max(1);
     Spectral::rough(problem.k, rank, problem.system.symmetric, problem.run)
 }
 

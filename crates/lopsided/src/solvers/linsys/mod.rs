@@ -284,7 +284,8 @@ impl CoupledSystem {
     /// 2. Up to 5000 samples factors of half the size of M; where refinement cannot make them accurate, the complete
     ///    decomposition.
     /// 3. Beyond, MINRES for as many iterations as cost less than factors, then factors if they fit the memory. A symmetric K is
-    ///    preconditioned by landmarks: 1000 of them, or one for every 20 samples up to 2500.
+    ///    preconditioned by landmarks: 1000 of them, or one for every 20 samples up to 2500; another one by 128 triplets, and by
+    ///    1024 where iterations have cost as much as these.
     /// 4. Whatever was found is measured by products of its own, and the biases follow from the means.
     ///
     /// # Errors

@@ -264,3 +264,18 @@ fn products_give_the_same_bits_for_any_number_of_threads() {
         assert_eq!(solved::<f32>(threads), narrow);
     }
 }
+
+/// More iterations than triplets cost: more triplets are found on the way, and the answer is that of the decomposition.
+#[test]
+fn more_triplets_on_the_way_change_nothing_but_the_time() {
+    let n = 600;
+    let k = synth::gaussian::<f64>(n, n, 3) * faer::Scale(1.0 / (n as f64).sqrt());
+    let (operator, y) = (DenseOperator::Borrowed(k.as_ref()), labels(n));
+    let system = CoupledSystem { penalty: 3.0, route: Route::Minres, ..CoupledSystem::default() };
+    let found = system.solve(&operator, y.as_ref(), &RUN()).unwrap();
+    let exact = CoupledSystem { route: Route::Svd, ..system }.solve(&operator, y.as_ref(), &RUN()).unwrap();
+    assert!(found.report.converged() && found.report.route == "minres", "{:?}", found.report);
+    assert!(found.report.iterations > 6 * 1024 / (2 * (3 + 16)), "{:?}", found.report);
+    let near = 1e-9 * exact.report.condition * exact.a.norm_max();
+    assert!((&found.a - &exact.a).norm_max() < near && (&found.b - &exact.b).norm_max() < near);
+}
