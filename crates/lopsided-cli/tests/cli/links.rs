@@ -46,9 +46,8 @@ fn links_between_groups_are_found_by_default() {
     assert!(auroc(&json["chosen"]) > 0.8, "{json}");
     assert_eq!(json["chosen"]["scores"], serde_json::json!(["U UᵀAV Vᵀ", "U UᵀAV Vᵀ"]));
     // What is drawn at random has nothing to find, and that is said.
-    let links =
-        (0..400).map(|i| format!("{},{}\n", (i * i * 31 + 7 * i) % 97, (i * 57 + i * i * i) % 89)).collect::<String>();
-    scratch.write("noise.csv", format!("source,target\n{links}"));
+    let line = |i: usize| format!("{},{}\n", (i * i * 31 + 7 * i) % 97, (i * 57 + i * i * i) % 89);
+    scratch.write("noise.csv", format!("source,target\n{}", (0..400).map(line).collect::<String>()));
     let json = scratch.json("links noise.csv --trials 3");
     let said =
         json["notes"].as_array().unwrap().iter().any(|note| note.as_str().unwrap().contains("no better than chance"));

@@ -346,7 +346,9 @@ fn rows_of_which_most_are_copies_are_learned() {
     let rows: String = (0..40).map(|i| if i % 2 == 0 { "1.5,2,a\n" } else { "0.1,3,b\n" }).collect();
     scratch.write("copies.csv", format!("x,z,y\n{rows}"));
     for estimator in ["svm", "ls-svm", "logistic", "ask-ls", "kernel-svd"] {
-        let fit = scratch.json(&format!("fit {estimator} copies.csv --model m"));
-        assert_eq!(fit["train_score"], 1.0, "{estimator}: {fit}");
+        for options in ["", "--cv 2"] {
+            let fit = scratch.json(&format!("fit {estimator} copies.csv --model m {options}"));
+            assert_eq!(fit["train_score"], 1.0, "{estimator} {options}: {fit}");
+        }
     }
 }

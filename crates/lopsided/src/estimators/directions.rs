@@ -48,9 +48,10 @@ impl<T: Scalar> Directions<T> {
         let silent = Run { watch: run.watch.silent(), ..run.clone() };
         let (with, without) = (self.judged(&directed, &folds, &silent)?, self.judged(&either, &folds, &silent)?);
         let (Some(with), Some(without)) = (with, without) else { return Ok((directed, None)) };
-        let (better, measure) = match target.is_classes() {
-            true => (without > with, "micro-F1"),
-            false => (without < with, "root mean squared error"),
+        let (better, measure) = if target.is_classes() {
+            (without > with, "micro-F1")
+        } else {
+            (without < with, "root mean squared error")
         };
         let word = if better { "either" } else { "in" };
         let why = format!("links {word}, by held-out {measure} of in: {with:.4}, either: {without:.4}");

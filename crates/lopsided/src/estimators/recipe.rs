@@ -414,6 +414,11 @@ pub fn estimator<T: Scalar>(
         let most = if data.frame.is_some() { data.x.count() / 10 } else { 0 };
         svd.rank = svd.rank.max(most.min(NODE_RANK)).min(most_components(&svd.gram.kernel, compat.kind, data, None));
     }
+    if !asked && table && compat.kind == Compat::None {
+        // Searches within searches see a third of the rows.
+        let known = data.y.as_ref().map_or(0, |y| y.known().len());
+        svd.rank = svd.rank.min((known / 3).max(1));
+    }
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
     let (scale, impute) = take_preparation(&mut given, &recipe, data)?;

@@ -40,7 +40,7 @@ const SETTINGS: [Setting; 3] = [
         "rank",
         "number of components",
         "between 1 and the smaller side of G",
-        "100, on graphs up to 200 by the number of nodes, or the smaller side of G",
+        "100, on graphs up to 200 by the number of nodes, a third of the rows of a small table, or the smaller side of G",
     ),
     Setting::new(
         "scaling",
