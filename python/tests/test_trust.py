@@ -65,7 +65,7 @@ def forked(work):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_saves_loads_and_fits(tmp_path):
     x, y = clusters(300)
-    models = [NystromSVC(n_components=20).fit(x, y), KernelSVD(3).fit(x[:, :3] @ x[:, :3].T)]
+    models = [NystromSVC(n_landmarks=20).fit(x, y), KernelSVD(3).fit(x[:, :3] @ x[:, :3].T)]
     models.append(OnlineKernelPCA(2, gamma=0.5).fit(x))
     for model in models:
         model.save(tmp_path / "parent")
@@ -77,14 +77,14 @@ def test_a_forked_child_saves_loads_and_fits(tmp_path):
             model.save(tmp_path / "child")
             type(model).load(tmp_path / "child")
         assert (models[0].predict(x) == y).mean() > 0.5
-        NystromSVC(n_components=20).fit(x, y)
+        NystromSVC(n_landmarks=20).fit(x, y)
 
     assert forked(child) == 0
 
 
 def test_threads_that_save_to_one_path_leave_a_whole_model(tmp_path):
     x, y = clusters(400)
-    models = [NystromRidge(n_components=10 + 40 * k).fit(x, y.astype(float)) for k in range(4)]
+    models = [NystromRidge(n_landmarks=10 + 40 * k).fit(x, y.astype(float)) for k in range(4)]
     path = tmp_path / "model"
     models[0].save(path)
 
