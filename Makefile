@@ -11,7 +11,7 @@ SEED ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick wheel deny
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick wheel deny trust
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
@@ -36,6 +36,9 @@ bench-full: peers ## the long comparisons, the single scripts and the micro benc
 peers: tools
 	@[ -x .bench-venv/bin/python ] || $(PYTHON) -m venv .bench-venv
 	@.bench-venv/bin/pip install -q -r benchsuite/requirements.txt
+
+trust: build ## attack the program for half an hour, or MINUTES: mutated files, options, limits, kills, interrupts
+	$(PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes $(or $(MINUTES),30) --out docs/trust.md
 
 doc: tools ## API documentation, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked

@@ -23,6 +23,7 @@ mod reproduce;
 mod stream;
 mod svm;
 mod tables;
+mod trust;
 mod words;
 
 use std::fmt::Write as _;

@@ -32,12 +32,13 @@ use crate::base::scalar::Scalar;
 use crate::base::{file, finite};
 use crate::data::samples::{Csr, Order, Samples, SamplesRef, SharedRows};
 use faer::{Mat, MatRef};
+use num_traits::Float;
 use rayon::prelude::*;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,6 +80,8 @@ pub struct Archive {
     path: String,
     /// Why it cannot be written, where something in it cannot.
     fault: Option<String>,
+    /// Arrays in which NaN stands for nothing.
+    gaps: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -162,8 +165,8 @@ impl Archive {
         let fault = |reason: &String| Error::Archive { path: "the model".into(), reason: reason.clone() };
         self.fault.as_ref().map_or(Ok(()), |reason| Err(fault(reason)))?;
         self.arrays.iter().try_for_each(|(name, array)| match array.dtype {
-            Dtype::F64 => check_finite::<f64>(name, &array.bytes),
-            Dtype::F32 => check_finite::<f32>(name, &array.bytes),
+            Dtype::F64 => check_finite::<f64>(name, &array.bytes, self.gaps.contains(name)),
+            Dtype::F32 => check_finite::<f32>(name, &array.bytes, self.gaps.contains(name)),
             _ => Ok(()),
         })
     }
@@ -247,7 +250,7 @@ impl Archive {
                 )
             })
             .collect();
-        Ok(Archive { meta, arrays, path, fault: None })
+        Ok(Archive { meta, arrays, path, fault: None, gaps: BTreeSet::new() })
     }
 
     /// Bytes of all arrays.
@@ -304,6 +307,12 @@ impl Archive {
     /// Stores a vector.
     pub fn set_vector<T: Scalar>(&mut self, name: &str, values: &[T]) {
         self.set(name, float::<T>(), vec![values.len()], T::to_bytes(values));
+    }
+
+    /// Stores a vector in which NaN stands for nothing; in others it is a reason not to write the archive.
+    pub fn set_vector_with_gaps<T: Scalar>(&mut self, name: &str, values: &[T]) {
+        self.gaps.insert(name.into());
+        self.set_vector(name, values);
     }
 
     /// Reads a vector in any precision: a model saved in `f32` can be used in `f64` and the other way round.
@@ -450,11 +459,12 @@ impl Archive {
 }
 
 /// Refuses numbers that are not finite.
-fn check_finite<T: Scalar>(name: &str, bytes: &Bytes) -> Result<()> {
+fn check_finite<T: Scalar>(name: &str, bytes: &Bytes, gaps: bool) -> Result<()> {
     let mut seen = 0;
     bytes.each(|piece| {
         let values = T::from_bytes(piece);
-        if let Some(at) = values.iter().position(|v| !num_traits::Float::is_finite(*v)) {
+        let none = |v: &T| !Float::is_finite(*v) && !(gaps && Float::is_nan(*v));
+        if let Some(at) = values.iter().position(none) {
             let what = format!("the numbers `{name}` of the model");
             return Err(finite::refused::<T>(&what, values[at].as_f64(), &format!(" at place {}", seen + at)));
         }
@@ -514,6 +524,27 @@ mod tests {
             assert_eq!(shared.to_bytes().unwrap(), copied.to_bytes().unwrap());
             assert_eq!(shared.matrix::<f64>("x").unwrap(), samples.into_dense());
         }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_not_written() {
+        let message = |archive: &Archive| archive.to_bytes().unwrap_err().to_string();
+        let mut archive = sample();
+        archive.set_matrix("m", Mat::from_fn(2, 2, |i, j| if i + j == 2 { f32::INFINITY } else { 1.0 }).as_ref());
+        assert!(
+            message(&archive).starts_with("the numbers `m` of the model are beyond the range of f32: inf at place 3")
+        );
+        let mut archive = sample();
+        archive.set_field("kernel", json!({ "name": "rbf" }));
+        assert!(archive.to_bytes().is_ok());
+        archive.set_field("kernel", BTreeMap::from([("gamma", f64::NAN)]));
+        assert!(message(&archive).contains("`kernel.gamma` is NaN"), "{}", message(&archive));
+        let mut archive = sample();
+        archive.set_vector_with_gaps("fill", &[1.0, f64::NAN]);
+        archive.set_field("report", BTreeMap::from([("condition", f64::INFINITY)]));
+        assert!(archive.to_bytes().is_ok());
+        archive.set_vector_with_gaps("fill", &[f64::INFINITY]);
+        assert!(archive.to_bytes().is_err());
     }
 
     #[test]

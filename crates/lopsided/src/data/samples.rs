@@ -661,6 +661,13 @@ impl<T: Scalar> SamplesRef<'_, T> {
         Ok(())
     }
 
+    /// The largest absolute value of a number; 0 without any.
+    pub(crate) fn largest(&self) -> f64 {
+        let mut largest: f64 = 0.0;
+        (0..self.count()).for_each(|i| self.for_each(i, |_, v| largest = largest.max(v.as_f64().abs())));
+        largest
+    }
+
     /// Whether no number is NaN or infinite.
     fn is_finite(&self) -> bool {
         match self {

@@ -17,6 +17,7 @@
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
+use crate::base::memory;
 use crate::base::random::{self, Purpose};
 use crate::base::registry::words;
 use crate::base::scalar::Scalar;
@@ -119,6 +120,7 @@ impl Compatibility {
     /// Complete where no width was given and the matrix is small enough, truncated or random else.
     fn maps<T: Scalar>(&self, a: &Samples<T>, run: &Run) -> Result<Maps<T>> {
         let width = self.check(a)?;
+        self.check_memory(a, width)?;
         match (self.kind, width) {
             (Compat::None, _) => Ok(Maps::default()),
             (Compat::Random, width) => random_maps(a, width.unwrap_or(RANDOM), run),
@@ -126,6 +128,19 @@ impl Compatibility {
             (kind, Some(width)) => truncated_maps(kind, a, width, run),
             (kind, None) => full_maps(kind, a),
         }
+    }
+
+    /// Refuses maps and coordinates of rows and columns that would not fit.
+    fn check_memory<T: Scalar>(&self, a: &Samples<T>, width: Option<usize>) -> Result<()> {
+        let (n, m) = (a.count(), a.width());
+        let width = match self.kind {
+            Compat::None => return Ok(()),
+            Compat::Random => width.unwrap_or(RANDOM),
+            _ => width.unwrap_or(n.min(m)),
+        };
+        let needed = memory::product(&[2 * T::BYTES, n.saturating_add(m), width]);
+        let what = format!("compatibility `{}` with {width} coordinates", self.kind);
+        memory::check(&what, needed, "take fewer coordinates (compat-width) or allow more memory")
     }
 
     /// Refuses what a user can mend; the width to truncate at.

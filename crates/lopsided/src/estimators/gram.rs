@@ -6,7 +6,8 @@ use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::dataset::Dataset;
-use crate::kernel::{Gamma, Kernel, KernelSpec, kernel_settings};
+use crate::data::samples::SamplesRef;
+use crate::kernel::{Gamma, Kernel, KernelSpec, Separable, kernel_settings};
 use crate::operator::{KernelMatrix, OperatorChoice, OperatorKind, available_memory};
 
 /// Everything that makes the kernel matrix G of some data, which is what a kernel machine needs besides its own settings.
@@ -216,7 +217,7 @@ impl Gram {
     /// Everything about the input that a user can get wrong; the kernel with its gamma.
     fn check<T: Scalar>(&self, data: &Dataset<T>, seed: u64) -> Result<KernelSpec> {
         let (x, z) = (data.x.as_ref(), data.cols().as_ref());
-        self.kernel.build::<T>().or_else(|e| {
+        let kernel = self.kernel.build::<T>().or_else(|e| {
             if self.kernel.gamma_from_data() && self.kernel.params.value("gamma").is_none() {
                 self.kernel.clone().with("gamma", 1.0).build::<T>()
             } else {
@@ -237,6 +238,9 @@ impl Gram {
         if data.z.is_some() {
             z.check_finite("Z")?;
         }
+        if matches!(kernel.separable(), Some(Separable::Dot)) {
+            check_products(x)?;
+        }
         if !self.kernel.is_precomputed() && x.width() != z.width() {
             return Err(Error::shape("the width of the column samples", x.width(), z.width()));
         }
@@ -246,4 +250,19 @@ impl Gram {
         let gamma = self.gamma.resolve(self.kernel.meeting(), x, z, self.gamma_factor, seed)?;
         Ok(self.kernel.clone().with("gamma", gamma))
     }
+}
+
+/// Refuses samples whose scalar products, or the squares of these that machines need, would be infinite or nothing.
+fn check_products<T: Scalar>(x: SamplesRef<'_, T>) -> Result<()> {
+    let (least, most) = if T::BYTES == 4 { (1e-17, 1e17) } else { (1e-75, 1e75) };
+    let largest = x.largest();
+    if largest == 0.0 || (least..=most).contains(&largest) {
+        return Ok(());
+    }
+    Err(Error::OutOfRange {
+        what: "the scalar products of the samples".into(),
+        kind: T::NAME,
+        reason: format!("their largest number is {largest:e}"),
+        advice: format!("bring it between {least:e} and {most:e}, as scale standard does"),
+    })
 }

@@ -306,7 +306,7 @@ impl Preparation {
             .set_vector("prepare.offset", &number(|r| if let Rule::Number { offset, .. } = r { *offset } else { 0.0 }));
         archive
             .set_vector("prepare.factor", &number(|r| if let Rule::Number { factor, .. } = r { *factor } else { 1.0 }));
-        archive.set_vector(
+        archive.set_vector_with_gaps(
             "prepare.fill",
             &number(|rule| match rule {
                 Rule::Number { fill, .. } => *fill,

@@ -94,7 +94,13 @@ impl Source {
         let mut bytes = Vec::new();
         let most = meter.available().saturating_add(1);
         self.reader().take(most).read_to_end(&mut bytes).map_err(|e| Error::io(&name, e))?;
-        meter.holds(bytes.len())?;
+        if bytes.len() as u64 == most {
+            let allowed = crate::base::error::bytes(meter.available());
+            return Err(Error::parse(
+                name,
+                format!("holds more bytes than the memory, of which {allowed} are allowed"),
+            ));
+        }
         Ok(bytes)
     }
 

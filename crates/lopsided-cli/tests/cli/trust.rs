@@ -1,0 +1,264 @@
+//! Nothing is lost, nothing is believed, nothing goes unsaid.
+
+use super::bad_input::refused;
+use super::{Scratch, text};
+use std::io::Write as _;
+use std::process::Stdio;
+
+fn pairs(n: usize) -> String {
+    let row = |t: usize| format!("{},{},{}\n", t % 3, (t * 7) % 5, if t % 2 == 0 { 1 } else { -1 });
+    "x1,y1,label\n".to_string() + &(0..n).map(row).collect::<String>()
+}
+
+/// A table of numbers under the header `a,b,c,d`.
+fn table(scratch: &Scratch, name: &str, n: usize) {
+    let rows = std::fs::read_to_string(scratch.table(name, n, 4)).unwrap();
+    scratch.write(name, "a,b,c,d\n".to_string() + &rows);
+}
+
+#[test]
+fn no_output_is_an_input_or_another_output() {
+    let scratch = Scratch::new();
+    scratch.graph();
+    table(&scratch, "x.csv", 30);
+    scratch.write("s.csv", pairs(20));
+    scratch.ok("embed edges.csv --rank 2 --model m");
+    scratch.ok("fit krr x.csv --target d --task values --penalty 1 --model k");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("edges.csv", scratch.path("link.csv")).unwrap();
+        std::fs::hard_link(scratch.path("edges.csv"), scratch.path("hard.csv")).unwrap();
+        std::os::unix::fs::symlink("made.csv", scratch.path("free.csv")).unwrap();
+    }
+    let before: Vec<(String, Vec<u8>)> =
+        scratch.files().into_iter().map(|name| (name.clone(), scratch.bytes(&name))).collect();
+    let mut cases = vec![
+        ("online gd-trace s.csv --out s.csv", "`out` is s.csv but must be another file than s.csv, which is read"),
+        ("online gd-trace s.csv --checkpoint ./s.csv", "`checkpoint` is ./s.csv"),
+        ("online gd-trace s.csv --out o --regret-out ./o", "another file for each result: `out` has this one"),
+        ("embed edges.csv --rank 2 --rows-out ./edges.csv", "`rows-out` is ./edges.csv"),
+        ("embed edges.csv --rank 2 --rows-out r.csv --cols-out ./r.csv", "`rows-out` has this one"),
+        ("fit krr x.csv --target d --model x.csv", "`model` is x.csv"),
+        ("predict k x.csv --out k", "another file than k, which is read"),
+        ("predict k x.csv --out ./x.csv", "another file than x.csv, which is read"),
+        ("transform m --rows edges.csv --out edges.csv", "`out` is edges.csv"),
+        ("export k --onnx k", "`onnx` is k"),
+        ("bicluster x.csv --row-clusters 2 --model x.csv", "`model` is x.csv"),
+        ("bicluster x.csv --row-clusters 2 --row-labels-out a --col-labels-out a", "another file for each result"),
+    ];
+    #[cfg(unix)]
+    cases.extend([
+        ("embed edges.csv --rank 2 --rows-out link.csv", "another file than edges.csv, which is read"),
+        ("embed link.csv --rank 2 --rows-out hard.csv", "another file than link.csv, which is read"),
+        ("embed edges.csv --rank 2 --rows-out made.csv --cols-out free.csv", "`rows-out` has this one"),
+    ]);
+    for (words, expected) in cases {
+        let output = scratch.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words}\n{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(expected), "{words}\n{}", text(&output.stderr));
+    }
+    for (name, bytes) in before {
+        assert_eq!(scratch.bytes(&name), bytes, "{name}");
+    }
+}
+
+#[test]
+fn a_stream_is_not_written_over_by_its_own_redirection() {
+    let scratch = Scratch::new();
+    let stream = scratch.write("s.csv", pairs(20));
+    let input = std::fs::File::open(&stream).unwrap();
+    let output = scratch.command("online gd-trace - --format csv --out s.csv").stdin(input).output().unwrap();
+    if cfg!(target_os = "linux") {
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(scratch.bytes("s.csv"), pairs(20).into_bytes());
+    }
+}
+
+#[test]
+fn online_touches_no_file_before_a_trial_was_read() {
+    let scratch = Scratch::new();
+    scratch.write("s.csv", pairs(20));
+    scratch.write("empty.csv", "x1,y1,label\n");
+    scratch.write("bad.csv", "x1,y1,label\n1,oops,1\n");
+    scratch.ok("online gd-trace s.csv --out p.csv --checkpoint c");
+    let before = (scratch.bytes("p.csv"), scratch.bytes("c"));
+    for words in ["gd-trace empty.csv", "gd-trace bad.csv", "gd-trace nothing.csv", "eg-plus s.csv", "p-norm half.csv"]
+    {
+        let output = scratch.run(&format!("online {words} --out p.csv --checkpoint c"));
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        assert_eq!((scratch.bytes("p.csv"), scratch.bytes("c")), before, "{words}");
+    }
+    assert_eq!(scratch.files(), ["bad.csv", "c", "empty.csv", "p.csv", "s.csv"]);
+    // A run that is killed after its first trial goes on from nothing.
+    let mut child = scratch.command("online gd-trace - --format csv --out p.csv --checkpoint c");
+    let mut child = child.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(pairs(5).as_bytes()).unwrap();
+    stdin.flush().unwrap();
+    while std::fs::read(scratch.path("p.csv")).unwrap().split(|b| *b == b'\n').count() != 7 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let second = scratch.run("online gd-trace s.csv --out p.csv");
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("p.csv: is being written by another run"), "{}", text(&second.stderr));
+    let second = scratch.run("online gd-trace s.csv --checkpoint c");
+    assert!(text(&second.stderr).contains("c: is being written by another run"), "{}", text(&second.stderr));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    scratch.ok("online gd-trace s.csv --out p.csv --checkpoint c --resume");
+    assert_eq!(scratch.bytes("p.csv"), before.0);
+}
+
+/// The model file with other metadata.
+fn changed(model: &[u8], change: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)) -> Vec<u8> {
+    let length = u64::from_le_bytes(model[..8].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&model[8..8 + length]).unwrap();
+    let mut meta: serde_json::Value =
+        serde_json::from_str(header["__metadata__"]["lopsided"].as_str().unwrap()).unwrap();
+    change(meta.as_object_mut().unwrap());
+    header["__metadata__"]["lopsided"] = meta.to_string().into();
+    let header = header.to_string();
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &model[8 + length..]].concat()
+}
+
+#[test]
+fn sizes_in_models_are_not_believed() {
+    let scratch = Scratch::new();
+    scratch.graph();
+    scratch.ok("embed edges.csv --rank 2 --model good");
+    let good = scratch.bytes("good");
+    for width in [1e9, 4e9, 1e15, 1.8e19] {
+        scratch.write("bad", changed(&good, |meta| _ = meta.insert("x.width".into(), (width as u64).into())));
+        refused(&scratch, "inspect bad", &["bad"]);
+        refused(&scratch, "transform bad --rows edges.csv --out t.npy", &["bad"]);
+    }
+}
+
+#[test]
+fn sizes_in_data_are_compared_with_the_memory_allowed() {
+    let scratch = Scratch::new();
+    let header = |shape: &str| {
+        let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+        [b"\x93NUMPY\x01\x00".as_slice(), &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
+    };
+    scratch.write("big.npy", header("(30000, 30000)"));
+    scratch.write("huge.npy", header("(3000000000, 3000000000)"));
+    let options = "--kernel precomputed --rank 2 --memory 500MB";
+    refused(&scratch, &format!("embed big.npy {options}"), &["big.npy", "7.2 GB", "500.0 MB are allowed"]);
+    refused(&scratch, &format!("embed big.npy {options} --dry-run"), &["7.2 GB"]);
+    refused(&scratch, "embed huge.npy --kernel precomputed --rank 2", &["huge.npy"]);
+    let rows = "0.5,1,2,3\n".repeat(200_000);
+    scratch.write("long.csv", &rows);
+    refused(
+        &scratch,
+        "embed long.csv --target none --compat pca --rank 2 --memory 5MB",
+        &["long.csv", "5.0 MB are allowed"],
+    );
+    scratch.write("long.svm", "1 1:0.5 2:1\n".repeat(200_000));
+    refused(&scratch, "fit krr long.svm --model m --memory 2MB", &["long.svm", "2.0 MB are allowed"]);
+    scratch.write("long.edges", "1 2\n".repeat(200_000));
+    refused(&scratch, "embed long.edges --rank 1 --memory 1MB", &["long.edges", "1.0 MB are allowed"]);
+}
+
+#[test]
+fn sizes_from_users_are_not_believed() {
+    let scratch = Scratch::new();
+    table(&scratch, "x.csv", 400);
+    let input = "x.csv --target none";
+    refused(&scratch, &format!("embed {input} --threads 1000000"), &["`threads` is 1000000", "between 1 and 1024"]);
+    for compat in ["random", "pca"] {
+        let words = format!("embed {input} --compat {compat} --compat-width 1000000000 --rank 2");
+        refused(&scratch, &words, &["1000000000"]);
+    }
+    let fit = "fit krr x.csv --target d --task values --landmarks 300 --penalty 1";
+    let plan = scratch.json(&format!("{fit} --dry-run --memory 1MB"));
+    assert!(plan["bytes"].as_u64() > plan["memory"].as_u64() && plan["memory"] == 1_000_000, "{plan}");
+    refused(&scratch, &format!("{fit} --model m --memory 1MB"), &["needs", "1.0 MB are allowed"]);
+    let plan = scratch.json(&format!("bicluster {input} --row-clusters 2 --dry-run --model m"));
+    assert_eq!((&plan["dry_run"], plan["m"].as_u64()), (&true.into(), Some(4)));
+    assert_eq!(scratch.files(), ["x.csv"]);
+    scratch.graph();
+    assert_eq!(scratch.json("links edges.csv --rank 2 --dry-run")["dry_run"], true);
+}
+
+#[test]
+fn numbers_that_are_none_do_not_leave() {
+    let scratch = Scratch::new();
+    let rows = |scale: f64| {
+        let row = |i: usize| {
+            let (a, b) = (((i * 7919) % 101) as f64 / 50.0 - 1.0, ((i * 104_729) % 97) as f64 / 50.0 - 1.0);
+            format!("{:e},{:e},{}\n", a * scale, b * scale, if a + b > 0.0 { "yes" } else { "no" })
+        };
+        "a,b,kind\n".to_string() + &(0..60).map(row).collect::<String>()
+    };
+    for (name, scale) in [("plain.csv", 1.0), ("large.csv", 1e100), ("small.csv", 1e-160)] {
+        scratch.write(name, rows(scale));
+    }
+    for estimator in ["ask-ls", "ls-svm", "nu-svm"] {
+        let weight = if estimator == "nu-svm" { "--nu 0.3" } else { "--penalty 0.5" };
+        let fit = |file: &str| {
+            format!("fit {estimator} {file} --kernel linear --scale standard {weight} --model {file}.model --json")
+        };
+        let score = |file: &str| {
+            let output = scratch.run(&fit(file));
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{estimator} {file} {}", text(&output.stderr));
+            serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["train_score"].as_f64().unwrap()
+        };
+        let plain = score("plain.csv");
+        for file in ["large.csv", "small.csv"] {
+            assert!((score(file) - plain).abs() < 1e-9, "{estimator} {file}");
+        }
+        for file in ["large.csv", "small.csv"] {
+            let words = format!("fit {estimator} {file} --kernel linear --scale none {weight} --model u.model");
+            refused(&scratch, &words, &["the scalar products of the samples", "scale standard"]);
+        }
+    }
+    scratch.write("s.csv", pairs(60));
+    let output = scratch.run("online gd-trace s.csv --steps fixed --step 1e300 --out p.csv");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("beyond the range of f64"), "{}", text(&output.stderr));
+    assert!(!text(&scratch.bytes("p.csv")).contains("NaN") && !text(&scratch.bytes("p.csv")).contains("inf"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_to_end_is_an_interrupt() {
+    let scratch = Scratch::new();
+    let mut command = scratch.command("embed - --format edges --rows-out r.npy");
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Threads are there when the handler is.
+    let tasks = format!("/proc/{}/task", child.id());
+    while std::fs::read_dir(&tasks).map_or(2, Iterator::count) < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let stdin = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(130), "interrupted\n"));
+    assert!(scratch.files().is_empty());
+}
+
+/// Under a limit of the address space whatever is asked for succeeds or is refused: no abort, no panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn limits_of_the_system_are_kept() {
+    let scratch = Scratch::new();
+    table(&scratch, "x.csv", 3000);
+    let program = env!("CARGO_BIN_EXE_lopsided");
+    for limit in [262_144, 1_048_576] {
+        for words in [
+            "embed x.csv --cols x.csv --target none --kernel rbf --gamma 1 --solver exact --rank 5",
+            "fit krr x.csv --target d --task values --approach lla --landmarks 2900 --penalty 1 --model m",
+            "fit kpca x.csv --target none --kernel rbf --rank 4 --model m",
+        ] {
+            let shell = format!("ulimit -v {limit}; exec {program} {words}");
+            let mut command = std::process::Command::new("sh");
+            let output = command.args(["-c", &shell]).current_dir(scratch.dir.path()).output().unwrap();
+            let talk = text(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0..=2)), "{limit} {words}: {:?} {talk}", output.status);
+            assert!(!talk.contains("panicked"), "{limit} {words}: {talk}");
+        }
+    }
+}
