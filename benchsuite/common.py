@@ -82,6 +82,14 @@ def measured(command, threads, limit=None, codes=(0,), stdin=None):
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out
 
 
+def ready(built):
+    """Builds the program unless it is there already, and makes the folder for files."""
+    if built:
+        WORK.mkdir(exist_ok=True)
+    else:
+        build()
+
+
 def earlier(path, key, kinds):
     """Rows of a table that an earlier run wrote, by one of its columns; `kinds` turns the text of others into what it was."""
     if not path.exists():

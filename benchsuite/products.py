@@ -17,7 +17,7 @@ from pathlib import Path
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"):
     os.environ[name] = "1"
 
-from common import TARGET, WORK, build, numpy, publish
+from common import TARGET, WORK, numpy, publish, ready
 
 np = numpy()
 
@@ -120,10 +120,7 @@ def main():
     parser.add_argument("--example", type=Path, help="a built example `product_speed` to measure in place of a new one")
     parser.add_argument("--out", type=Path, help="also write the table to this file")
     options = parser.parse_args()
-    if options.example:
-        WORK.mkdir(exist_ok=True)
-    else:
-        build()
+    ready(options.example)
     lines = [
         "`benchsuite/products.py`, f64, one thread each\n",
         "| job | G | width | vectors | ns an entry | over the floor | scikit-learn / lopsided | range | KeOps / lopsided | largest difference |",

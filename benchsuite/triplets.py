@@ -16,7 +16,7 @@ from pathlib import Path
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"):
     os.environ[name] = "1"
 
-from common import WORK, build, numpy, publish, report
+from common import WORK, numpy, publish, ready, report
 
 np = numpy()
 RANK = 20
@@ -63,10 +63,7 @@ def main():
     parser.add_argument("--no-build", action="store_true", help="measure the program that is there")
     parser.add_argument("--out", type=Path, help="also write the table to this file")
     options = parser.parse_args()
-    if options.no_build:
-        WORK.mkdir(exist_ok=True)
-    else:
-        build()
+    ready(options.no_build)
     x, gamma = clusters(options.samples, options.width)
     file = WORK / "triplets-x.npy"
     np.save(file, x)

@@ -7,10 +7,8 @@ that, so that the block estimates the whole matrix.
     python3 benchsuite/findings/columns.py --rows 30000 --cols 200000 --seeds 1
 """
 
-import argparse
-
 import numpy as np
-from large import hold_out, rbf, topic_table
+from large import generated, hold_out, rbf
 from scipy.sparse.linalg import svds
 
 
@@ -22,14 +20,8 @@ def nystrom(x, landmarks, z, factor, weights, rank=50):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name, value in {"rows": 10000, "cols": 10000, "entries": 15, "landmarks": 1000, "seeds": 1}.items():
-        parser.add_argument(f"--{name}", type=int, default=value)
-    args = parser.parse_args()
     found = {}
-    for seed in range(args.seeds):
-        rng = np.random.default_rng(seed)
-        a, y = topic_table(args.rows, args.cols, args.entries, rng)
+    for args, seed, rng, a, y in generated(rows=10000, cols=10000, entries=15, landmarks=1000, seeds=1):
         norm = svds(a, k=1, return_singular_vectors=False)[0]
         rows = rng.choice(args.rows, args.landmarks, replace=False)
 

@@ -34,6 +34,17 @@ def topic_table(rows, cols, entries, rng, topics=20, contrast=0.5):
     return unit(a), (topic % 2) ^ (rng.random(rows) < 0.1)
 
 
+def generated(**defaults):
+    """The options of a script, whole numbers with these defaults, and for each seed its stream and a table."""
+    parser = argparse.ArgumentParser()
+    for name, value in defaults.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    args = parser.parse_args()
+    for seed in range(args.seeds):
+        rng = np.random.default_rng(seed)
+        yield args, seed, rng, *topic_table(args.rows, args.cols, args.entries, rng)
+
+
 def rbf(x, z, factor):
     """exp(-d^2 / (factor^2 width var(x))), the rule of `ksvd`."""
     square = lambda m: np.asarray(m.power(2).sum(1)).ravel() if sp.issparse(m) else (m * m).sum(1)
@@ -88,15 +99,8 @@ def images(a, kind, width, cols, rng, directions):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    defaults = {"rows": 10000, "cols": 10000, "entries": 15, "landmarks": 1000, "rank": 50, "seeds": 3}
-    for name, value in defaults.items():
-        parser.add_argument(f"--{name}", type=int, default=value)
-    args = parser.parse_args()
     found = {}
-    for seed in range(args.seeds):
-        rng = np.random.default_rng(seed)
-        a, y = topic_table(args.rows, args.cols, args.entries, rng)
+    for args, seed, rng, a, y in generated(rows=10000, cols=10000, entries=15, landmarks=1000, rank=50, seeds=3):
         _, s, vt = svds(a, k=50, v0=rng.standard_normal(min(a.shape)))
         rows = rng.choice(args.rows, min(args.landmarks, args.rows), replace=False)
 

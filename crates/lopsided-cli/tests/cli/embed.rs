@@ -103,10 +103,9 @@ fn the_default_rank_fits_small_data() {
 
 #[test]
 fn a_list_names_nodes_without_links() {
-    let scratch = Scratch::new();
-    scratch.write("e.csv", "source,target\na,b\nb,c\nc,a\n");
-    scratch.write("labels.csv", "node,label\na,red\nd,blue\n");
-    scratch.write("nodes.txt", "e\nd\n");
+    let labels = "node,label\na,red\nd,blue\n";
+    let links = "source,target\na,b\nb,c\nc,a\n";
+    let scratch = Scratch::with(&[("e.csv", links), ("labels.csv", labels), ("nodes.txt", "e\nd\n")]);
     let json = scratch.json("embed e.csv --labels labels.csv --nodes nodes.txt --rank 2 --report page.html");
     assert_eq!(json["n"], 5);
     let page = String::from_utf8(scratch.bytes("page.html")).unwrap();

@@ -40,6 +40,13 @@ impl Scratch {
         Scratch { dir: tempfile::tempdir().unwrap() }
     }
 
+    /// A folder with these files.
+    fn with(files: &[(&str, &str)]) -> Self {
+        let scratch = Scratch::new();
+        files.iter().for_each(|(name, contents)| _ = scratch.write(name, contents));
+        scratch
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

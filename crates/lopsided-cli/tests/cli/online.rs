@@ -90,10 +90,11 @@ fn predictions_come_as_rows_and_regret_as_table_and_picture() {
 
 #[test]
 fn the_formats_mean_the_same() {
-    let scratch = Scratch::new();
-    scratch.write("p.csv", "x1,x2,y1,label\n1,2,3,1\n0,1,-1,2\n1,1,1,0\n");
-    scratch.write("p.svm", "1 1:1 2:2 | 1:3\n2 2:1 | 1:-1\n0 1:1 2:1 | 1:1\n");
-    scratch.write("t.csv", "trial,x1,x2,y1,label\na,1,0,3,1\na,0,2,3,1\nb,0,1,-1,2\nc,1,1,1,0\n");
+    let scratch = Scratch::with(&[
+        ("p.csv", "x1,x2,y1,label\n1,2,3,1\n0,1,-1,2\n1,1,1,0\n"),
+        ("p.svm", "1 1:1 2:2 | 1:3\n2 2:1 | 1:-1\n0 1:1 2:1 | 1:1\n"),
+        ("t.csv", "trial,x1,x2,y1,label\na,1,0,3,1\na,0,2,3,1\nb,0,1,-1,2\nc,1,1,1,0\n"),
+    ]);
     let words = "gd-frobenius --steps fixed --step 0.1 --radius 5";
     let run = |file: &str| scratch.ok(&format!("online {words} {file}"));
     assert_eq!(run("p.csv"), run("p.svm"));

@@ -163,15 +163,22 @@ impl<T: Scalar> Learn<T> for Biclustering {
     }
 }
 
-impl<T: Scalar> Learn<T> for KernelPca {
-    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        self.plan(data, run)
-    }
+/// What is fitted without a target and gives components, within the memory allowed.
+macro_rules! components {
+    () => {
+        fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+            self.plan(data, run)
+        }
 
-    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Fitted<T>> {
-        self.plan(&data, run)?.check()?;
-        self.fit(&data, run).map(Fitted::Components)
-    }
+        fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Fitted<T>> {
+            self.plan(&data, run)?.check()?;
+            self.fit(&data, run).map(Fitted::Components)
+        }
+    };
+}
+
+impl<T: Scalar> Learn<T> for KernelPca {
+    components!();
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
         MachineErrors::or_gram(self.errors(data, run), || self.gram_errors(data, run)).map(Some)
@@ -179,14 +186,7 @@ impl<T: Scalar> Learn<T> for KernelPca {
 }
 
 impl<T: Scalar> Learn<T> for NystromFeatures {
-    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        self.plan(data, run)
-    }
-
-    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Fitted<T>> {
-        self.plan(&data, run)?.check()?;
-        self.fit(&data, run).map(Fitted::Components)
-    }
+    components!();
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
         Ok(Some(MachineErrors { solution: None, gram: self.errors(data, run)? }))

@@ -147,17 +147,7 @@ impl KernelLogistic {
 }
 
 impl<T: Scalar> Estimator<T> for KernelLogistic {
-    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
-        Ok(Box::new(self.at(given)?))
-    }
-
-    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        self.frame().plan(data, run)
-    }
-
-    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
-        Ok(Box::new(self.fit(data, run)?))
-    }
+    framed!();
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;

@@ -26,6 +26,23 @@
 //! `validate` runs the same steps for a grid, with one kernel matrix or one set of features for all machines
 //! that can share it.
 
+/// What an estimator says whose settings are read by `at` and whose plan is that of its `frame`.
+macro_rules! framed {
+    () => {
+        fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
+            Ok(Box::new(self.at(given)?))
+        }
+
+        fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
+            self.frame().plan(data, run)
+        }
+
+        fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
+            Ok(Box::new(self.fit(data, run)?))
+        }
+    };
+}
+
 mod class_weight;
 mod landmarks;
 mod logistic;

@@ -209,17 +209,7 @@ fn share(value: &Value) -> Result<f64> {
 }
 
 impl<T: Scalar> Estimator<T> for Svm {
-    fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
-        Ok(Box::new(self.at(given)?))
-    }
-
-    fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
-        self.frame().plan(data, run)
-    }
-
-    fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
-        Ok(Box::new(self.fit(data, run)?))
-    }
+    framed!();
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
         let compared = Comparison::svm(self, data, run).and_then(|both| both.errors(&self.approximation, run));
