@@ -5,8 +5,8 @@
 //! several systems can be set side by side, added and multiplied with K at once, which is what cross-validation
 //! lives on.
 
-use super::{Symmetrize, rows_of};
 use super::stack::Scores;
+use super::{Symmetrize, rows_of};
 use crate::base::error::Result;
 use crate::operator::{Access, Operator, Submatrix, block_by_products};
 use crate::solvers::linsys::CoupledSolution;

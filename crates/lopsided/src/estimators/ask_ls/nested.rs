@@ -123,15 +123,13 @@ fn scored(
     nodes: &[usize],
     mut solve: impl FnMut(&CoupledSystem) -> Result<CoupledSolution>,
 ) -> Result<Vec<Option<(Functions, Scores)>>> {
-    let mut one = |system: &CoupledSystem| {
-        match solve(system) {
-            Ok(solved) => {
-                let simple = solved.report.warnings.is_empty() && solved.report.converged();
-                Ok(simple.then(|| Functions::padded(&solved, nodes, task.k.nrows())))
-            }
-            Err(Error::Singular { .. }) => Ok(None),
-            Err(error) => Err(error),
+    let mut one = |system: &CoupledSystem| match solve(system) {
+        Ok(solved) => {
+            let simple = solved.report.warnings.is_empty() && solved.report.converged();
+            Ok(simple.then(|| Functions::padded(&solved, nodes, task.k.nrows())))
         }
+        Err(Error::Singular { .. }) => Ok(None),
+        Err(error) => Err(error),
     };
     let found: Vec<Option<Functions>> = systems.iter().map(&mut one).collect::<Result<_>>()?;
     let all: Vec<Functions> = found.iter().flatten().cloned().collect();
