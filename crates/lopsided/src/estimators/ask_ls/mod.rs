@@ -85,7 +85,7 @@ const fn symmetrize(default: &'static str) -> Setting {
 
 /// Parts of the training samples for stacking, as in \[AsKLS\].
 const FOLDS: usize = 10;
-/// Up to this many training samples factors of ten systems fit a gigabyte and cost little; beyond it common products cost less.
+/// Up to this many training samples factors of ten systems fit a gigabyte.
 const LIGHT: usize = 1700;
 
 /// How the source function f_s and the target function f_t become one.
@@ -170,7 +170,7 @@ impl Symmetrize {
 ///
 /// # Cost
 /// One factorisation of O(n³) for n labelled samples serves all classes, up to 5000 samples; beyond them
-/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples, beyond 1700 samples
+/// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples, beyond 5000 samples
 /// all of them with the same products, unless K is sparse.
 /// [`Penalty::Auto`] tries at most eight penalties on held-out parts, with one decomposition for all parts of up to 1000 rows of a
 /// table, with one path of penalties for each part otherwise, and on 2000 rows of a longer table.
@@ -376,7 +376,7 @@ impl AskLs {
     ) -> Result<Option<Vec<(Functions, SystemReport)>>> {
         let plain = self.symmetrize.is_none() && task.weights.is_none();
         let by_products = matches!(self.route, Route::Auto | Route::Minres) && plain;
-        if !by_products || task.train.len() <= LIGHT || task.k.access() == Access::Products {
+        if !by_products || task.train.len() <= linsys::DENSE || task.k.access() == Access::Products {
             return Ok(None);
         }
         let block = crate::operator::Submatrix::new(task.k, Some(task.train), Some(task.train));
