@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 fn pairs(n: usize) -> String {
-    let row = |t: usize| format!("{},{},{}\n", t % 3, (t * 7) % 5, if t % 2 == 0 { 1 } else { -1 });
+    let row = |t: usize| format!("{},{},{}\n", t % 3, (t * 7) % 5, if t.is_multiple_of(2) { 1 } else { -1 });
     "x1,y1,label\n".to_string() + &(0..n).map(row).collect::<String>()
 }
 
