@@ -347,10 +347,10 @@ def extremes(part, program, rng, workers):
 
         def work(folder):
             if program.check(part, words, folder) in (0, 1):
-                _, _, rest = split_model((folder / "m").read_bytes())
-                header, _, _ = split_model((folder / "m").read_bytes())
-                bad = [array for array, entry in header.items() if array != "__metadata__" and entry["dtype"] in ("F64", "F32")
-                       and not finite(entry, rest)]
+                header, _, rest = split_model((folder / "m").read_bytes())
+                # Where nothing is filled NaN stands for that.
+                numbers = {array: entry for array, entry in header.items() if array not in ("__metadata__", "prepare.fill")}
+                bad = [array for array, entry in numbers.items() if entry["dtype"] in ("F64", "F32") and not finite(entry, rest)]
                 if bad:
                     part.count(0.0, words, f"numbers that are none in {bad}")
 

@@ -58,6 +58,7 @@ fn usual_hint(error: &Error) -> Option<String> {
             "--impute mean, median or most-frequent fills them by what the column has elsewhere; --drop NAME leaves a column out"
                 .into(),
         ),
+        Error::NotFinite { what, .. } if what == "the learned matrix" => Some("take smaller steps: --step".into()),
         Error::NotFinite { .. } => Some("fill or remove missing values before embedding".into()),
         _ => None,
     }

@@ -23,7 +23,8 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let lost: BTreeMap<String, String> = not_finite(value).into_iter().collect();
     if !lost.is_empty() && text.ends_with('}') {
         text.pop();
-        text += &format!(",\"not_finite\":{}}}", serde_json::to_string(&lost).map_err(failed)?);
+        let lost = serde_json::to_string(&lost).map_err(failed)?;
+        text = [&text, ",\"not_finite\":", &lost, "}"].concat();
     }
     print(&(text + "\n"))
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 fn pairs(n: usize) -> String {
-    let row = |t: usize| format!("{},{},{}\n", t % 3, (t * 7) % 5, if t % 2 == 0 { 1 } else { -1 });
+    let row = |t: usize| format!("{},{},{}\n", t % 3, (t * 7) % 5, if t.is_multiple_of(2) { 1 } else { -1 });
     "x1,y1,label\n".to_string() + &(0..n).map(row).collect::<String>()
 }
 
@@ -30,8 +30,12 @@ fn no_output_is_an_input_or_another_output() {
         std::fs::hard_link(scratch.path("edges.csv"), scratch.path("hard.csv")).unwrap();
         std::os::unix::fs::symlink("made.csv", scratch.path("free.csv")).unwrap();
     }
-    let before: Vec<(String, Vec<u8>)> =
-        scratch.files().into_iter().map(|name| (name.clone(), scratch.bytes(&name))).collect();
+    let before: Vec<(String, Vec<u8>)> = scratch
+        .files()
+        .into_iter()
+        .filter(|name| name != "free.csv")
+        .map(|name| (name.clone(), scratch.bytes(&name)))
+        .collect();
     let mut cases = vec![
         ("online gd-trace s.csv --out s.csv", "`out` is s.csv but must be another file than s.csv, which is read"),
         ("online gd-trace s.csv --checkpoint ./s.csv", "`checkpoint` is ./s.csv"),
@@ -216,7 +220,7 @@ fn numbers_that_are_none_do_not_leave() {
     scratch.write("s.csv", pairs(60));
     let output = scratch.run("online gd-trace s.csv --steps fixed --step 1e300 --out p.csv");
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("beyond the range of f64"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("inf") && text(&output.stderr).contains("smaller steps"));
     assert!(!text(&scratch.bytes("p.csv")).contains("NaN") && !text(&scratch.bytes("p.csv")).contains("inf"));
 }
 

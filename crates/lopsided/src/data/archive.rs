@@ -463,7 +463,7 @@ fn check_finite<T: Scalar>(name: &str, bytes: &Bytes, gaps: bool) -> Result<()> 
     let mut seen = 0;
     bytes.each(|piece| {
         let values = T::from_bytes(piece);
-        let none = |v: &T| !Float::is_finite(*v) && !(gaps && Float::is_nan(*v));
+        let none = |v: &T| !(Float::is_finite(*v) || gaps && Float::is_nan(*v));
         if let Some(at) = values.iter().position(none) {
             let what = format!("the numbers `{name}` of the model");
             return Err(finite::refused::<T>(&what, values[at].as_f64(), &format!(" at place {}", seen + at)));

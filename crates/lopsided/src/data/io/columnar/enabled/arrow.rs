@@ -58,6 +58,8 @@ mod tests {
     use crate::data::io::tests::{dense_rows, gzip, scratch};
     use crate::data::io::{Table, TargetColumn};
     use arrow_array::RecordBatch;
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 
     /// The batch through Parquet, Arrow file and Arrow stream, plain and gzipped.
     fn each(batch: &RecordBatch, options: &ReadOptions, check: impl Fn(Result<Input<f64>>)) {
@@ -98,6 +100,32 @@ mod tests {
         for length in [file.len() - 1, file.len() / 2, 20] {
             let (_dir, path) = scratch("x.arrow", &file[..length]);
             assert!(read_arrow::<f64>(Source::open(&path).unwrap(), &ReadOptions::default()).is_err());
+        }
+    }
+
+    #[test]
+    fn packed_columns_are_read_and_false_lengths_refused() {
+        let batch = columns(
+            &[("a", &"1.5 2.5 ".repeat(999)[..]), ("b", &"3.5 4.5 ".repeat(999)[..])].map(|(n, t)| (n, t.trim())),
+        );
+        for kind in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+            let options = IpcWriteOptions::default().try_with_compression(Some(kind)).unwrap();
+            let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+            writer.write(&batch).unwrap();
+            let bytes = writer.into_inner().unwrap();
+            let read = |bytes: &[u8]| {
+                let (_dir, path) = scratch("x.arrow", bytes);
+                read_arrow::<f64>(Source::open(&path).unwrap(), &ReadOptions::default())
+            };
+            assert_eq!(table(read(&bytes)).samples.count(), 1998);
+            let length = (1998u64 * 8).to_le_bytes();
+            let at = bytes.windows(8).position(|w| w == length).unwrap();
+            for false_length in [1u64 << 35, 1 << 45, 1 << 62] {
+                let mut bytes = bytes.clone();
+                bytes[at..at + 8].copy_from_slice(&false_length.to_le_bytes());
+                let error = read(&bytes).unwrap_err().to_string();
+                assert!(error.contains("cannot become the") || error.contains("are allowed"), "{error}");
+            }
         }
     }
 
