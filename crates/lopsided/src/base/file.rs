@@ -78,7 +78,23 @@ fn fill_buffered(path: &Path, file: &File, fill: impl FnOnce(&mut dyn Write) -> 
 /// A locked file with a name that nobody can foresee; it is removed unless it is renamed.
 struct Temporary {
     file: NamedTempFile,
-    path: PathBuf,
+    name: Remembered,
+}
+
+/// A name among those that are removed when the process is ended; it is forgotten with the value.
+struct Remembered(PathBuf);
+
+impl Remembered {
+    fn new(path: &Path) -> Self {
+        remember(path);
+        Remembered(path.to_owned())
+    }
+}
+
+impl Drop for Remembered {
+    fn drop(&mut self) {
+        forget(&self.0);
+    }
 }
 
 impl Temporary {
@@ -90,23 +106,19 @@ impl Temporary {
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
             let file = builder.tempfile_in(folder(target))?;
-            let temporary = Temporary { path: file.path().to_owned(), file };
-            remember(&temporary.path);
+            let temporary = Temporary { name: Remembered::new(file.path()), file };
             // Whoever cleans up may have been quicker than the lock. Where there are no locks nobody cleans up.
             temporary.file.as_file().lock().ok();
-            if temporary.path.exists() {
+            if temporary.name.0.exists() {
                 mode.map_or(Ok(()), |mode| temporary.file.as_file().set_permissions(mode))?;
                 return Ok(temporary);
             }
-            forget(&temporary.path);
         }
     }
 
     fn rename(self, target: &Path) -> io::Result<()> {
         self.file.as_file().sync_all()?;
-        let renamed = self.file.persist(target);
-        forget(&self.path);
-        renamed.map_err(|e| e.error)?;
+        self.file.persist(target).map_err(|e| e.error)?;
         // The name is brought to the disk where the system allows it; the file itself is there.
         File::open(folder(target)).and_then(|folder| folder.sync_all()).ok();
         Ok(())

@@ -60,7 +60,8 @@ impl GradientDescent {
     ///    are projected.
     fn project(&mut self) -> Result<()> {
         if self.matrix.shrink()? {
-            self.reach = f64::INFINITY;
+            // Larger than any radius, and a number that a checkpoint can hold.
+            self.reach = f64::MAX;
         }
         if let Ball::Frobenius(radius) = self.ball {
             self.scale_to(radius);

@@ -17,7 +17,7 @@ fn labelled(graph: &Graph, classes: &[u32], links: Links) -> Dataset<f64> {
 
 /// Links within three groups, each in a direction that means nothing.
 fn groups() -> (Graph, Vec<u32>) {
-    let classes: Vec<u32> = (0..NODES as u32).map(|i| i % 3).collect();
+    let classes: Vec<u32> = (0..NODES as u32).map(|i| i / 3 % 3).collect();
     let linked = |i: usize, j: usize| classes[i] == classes[j] && (i * i + 3 * j * j + i * j) % 29 == 0;
     let turned = |i: usize, j: usize| if (i * 7 + j * 3) % 2 == 0 { (i, j) } else { (j, i) };
     let pairs = (0..NODES).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| linked(i, j));

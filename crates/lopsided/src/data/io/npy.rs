@@ -314,7 +314,7 @@ pub(in crate::data::io) mod tests {
         );
         assert_eq!(message(&array("'<f8'", "False", "(0, 99)", &[])), "a.npy: has no rows");
         let huge = array("'<f8'", "False", "(99999999999, 9999)", &[0; 8]);
-        assert_eq!(message(&huge), "a.npy: ends after 1 of the 999899999990001 promised numbers");
+        assert!(message(&huge).contains("an array of [99999999999, 9999], needs 7999.2 TB but "));
         assert!(message(&array("'<f8'", "False", "(99999999999999, 99999999999)", &[])).contains("is too large"));
         assert!(message(&array("'<f8'", "False", "1, 2", &[])).contains("is damaged"));
     }

@@ -126,7 +126,7 @@ mod tests {
     use faer::Mat;
 
     fn round_trip<T: Scalar>(file: &str, label: TargetColumn) {
-        let numbers = [0.1, -1e300, 3.0, 1e-12, f64::MIN_POSITIVE, 123_456.789];
+        let numbers = [0.1, -1e30, 3.0, 1e-12, f64::MIN_POSITIVE, 123_456.789];
         let values = Mat::<T>::from_fn(3, 2, |i, j| T::of(numbers[2 * i + j]));
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(file);

@@ -133,6 +133,9 @@ fn scored(
     };
     let found: Vec<Option<Functions>> = systems.iter().map(&mut one).collect::<Result<_>>()?;
     let all: Vec<Functions> = found.iter().flatten().cloned().collect();
+    if all.is_empty() {
+        return Ok(found.into_iter().map(|_| None).collect());
+    }
     let scores = Functions::beside(&all).scores_within(task.k, &task.nodes(part))?;
     let mut scores = scores.split(all.len());
     let with_scores = |functions: Option<Functions>| functions.and_then(|f| Some((f, scores.next()?)));
