@@ -11,7 +11,7 @@ use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
 use crate::base::scalar::Scalar;
-use crate::base::settings::{Settings, Value};
+use crate::base::settings::Settings;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{GraphFrame, Links};
@@ -27,6 +27,8 @@ const ENOUGH: usize = 12;
 /// An estimator of nodes whose links are [`Links::Auto`].
 pub(super) struct Directions<T> {
     pub(super) inner: Box<dyn Estimator<T>>,
+    /// The same with a penalty of its own choice, by which both ways are judged: the links do not depend on the penalty.
+    pub(super) judge: Box<dyn Estimator<T>>,
     /// Penalties with which both ways are judged; none where the estimator has its own.
     pub(super) penalties: Vec<f64>,
     /// Whether the share of features beside links is given.
@@ -34,6 +36,13 @@ pub(super) struct Directions<T> {
 }
 
 impl<T: Scalar> Directions<T> {
+    /// The same with some settings changed.
+    fn at(&self, given: &Settings) -> Result<Self> {
+        let (inner, judge) = (self.inner.with(given)?, self.judge.with(&less_penalty(given))?);
+        let weighed = self.weighed || given.value("feature-weight").is_some();
+        Ok(Directions { inner, judge, penalties: self.penalties.clone(), weighed })
+    }
+
     /// The nodes with the links that held-out labels prefer, and how that was found.
     fn settled(&self, data: Dataset<T>, run: &Run) -> Result<(Dataset<T>, Option<String>)> {
         if data.frame.as_ref().is_none_or(|frame| frame.rule.links != Links::Auto) {
@@ -62,7 +71,7 @@ impl<T: Scalar> Directions<T> {
     fn judged(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Option<f64>> {
         let featured = data.frame.as_ref().is_some_and(|frame| frame.features.is_some());
         let share = (featured && !self.weighed).then(|| Settings::default().with("feature-weight", USUAL_WEIGHT));
-        let machine = self.inner.with(&share.unwrap_or_default())?;
+        let machine = self.judge.with(&share.unwrap_or_default())?;
         let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
         points = if points.is_empty() { vec![Point::default()] } else { points };
         let less = data.y.as_ref().is_some_and(|y| !y.is_classes());
@@ -83,6 +92,25 @@ impl<T: Scalar> Directions<T> {
     }
 }
 
+/// Points that differ in their penalty alone, with what they share.
+fn by_penalty(points: &[Point]) -> Vec<(Settings, Vec<usize>)> {
+    let mut groups: Vec<(Settings, Vec<usize>)> = Vec::new();
+    for (k, point) in points.iter().enumerate() {
+        let shared = less_penalty(point);
+        match groups.iter_mut().find(|(known, _)| *known == shared) {
+            Some((_, places)) => places.push(k),
+            None => groups.push((shared, vec![k])),
+        }
+    }
+    groups
+}
+
+fn less_penalty(given: &Settings) -> Settings {
+    let mut rest = given.clone();
+    rest.take("penalty");
+    rest
+}
+
 /// The same nodes by a rule with other words for the same links.
 fn with_links<T: Scalar>(mut data: Dataset<T>, links: Links) -> Dataset<T> {
     if let Some(frame) = &mut data.frame {
@@ -93,10 +121,7 @@ fn with_links<T: Scalar>(mut data: Dataset<T>, links: Links) -> Dataset<T> {
 
 impl<T: Scalar> Estimator<T> for Directions<T> {
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
-        let fixed = matches!(given.value("penalty"), Some(Value::Number(_)));
-        let penalties = if fixed { Vec::new() } else { self.penalties.clone() };
-        let weighed = self.weighed || given.value("feature-weight").is_some();
-        Ok(Box::new(Directions { inner: self.inner.with(given)?, penalties, weighed }))
+        Ok(Box::new(self.at(given)?))
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
@@ -129,12 +154,15 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Table> {
         let target = data.y.as_ref().ok_or_else(no_target)?;
         let mut out = vec![Vec::new(); points.len()];
-        for fold in folds {
-            let outside = Dataset { y: Some(hidden(target, fold)), ..data.clone() };
-            let (settled, _) = self.settled(outside, run)?;
-            let whole = Dataset { y: data.y.clone(), ..settled };
-            let scores = self.inner.validate(&whole, points, std::slice::from_ref(fold), run)?;
-            out.iter_mut().zip(scores).for_each(|(out, score)| out.extend(score));
+        for (shared, places) in by_penalty(points) {
+            let (machine, points) = (self.at(&shared)?, places.iter().map(|&k| points[k].clone()).collect::<Vec<_>>());
+            for fold in folds {
+                let outside = Dataset { y: Some(hidden(target, fold)), ..data.clone() };
+                let (settled, _) = machine.settled(outside, run)?;
+                let whole = Dataset { y: data.y.clone(), ..settled };
+                let scores = self.inner.validate(&whole, &points, std::slice::from_ref(fold), run)?;
+                places.iter().zip(scores).for_each(|(&k, score)| out[k].extend(score));
+            }
         }
         Ok(out)
     }

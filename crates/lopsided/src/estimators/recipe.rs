@@ -433,8 +433,8 @@ pub fn estimator<T: Scalar>(
     if !open {
         return Ok((recipe, prepared.with(&given)?));
     }
-    let directions =
-        Directions { penalties: prepared.penalties.clone(), weighed: weight.is_some(), inner: Box::new(prepared) };
+    let (judge, penalties) = (prepared.with(&Settings::default())?, prepared.penalties.clone());
+    let directions = Directions { penalties, weighed: weight.is_some(), judge, inner: Box::new(prepared) };
     Ok((recipe, directions.with(&given)?))
 }
 

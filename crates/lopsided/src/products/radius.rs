@@ -14,8 +14,9 @@ const WIDTH: f64 = 1e-11;
 const PRODUCTS: usize = 3000;
 /// Products between two looks at how fast the bounds approach each other.
 const ROUND: usize = 100;
-/// Steps with factors; each about doubles the digits.
-const FACTORINGS: usize = 60;
+/// Most steps with factors. Each about doubles the digits once the bounds are close; a vector that is many digits off may need
+/// dozens before that.
+const FACTORINGS: usize = 400;
 /// Nodes up to which a block is factored whatever its links, and those up to which it is if it has few.
 const SMALL: usize = 2000;
 const LARGE: usize = 20_000;
@@ -127,17 +128,9 @@ impl Block {
         if nodes > SMALL && (nodes > LARGE || links > FEW * nodes) {
             return;
         }
-        let mut margin = 4.0 * f64::EPSILON;
         for _ in 0..FACTORINGS {
-            if done(&self.bounds) {
+            if done(&self.bounds) || self.factor().is_none() {
                 return;
-            }
-            let (v, width) = (self.v.clone(), self.bounds.upper - self.bounds.lower);
-            self.factor(margin);
-            if self.bounds.upper - self.bounds.lower >= width {
-                // Rounding has spoiled what is too close to a singular matrix: further away it comes slower, but it comes.
-                self.v = v;
-                margin *= 16.0;
             }
         }
     }
@@ -154,15 +147,15 @@ impl Block {
         self.v = positive(next);
     }
 
-    /// Step 4, with a shift that is the upper bound times 1 + `margin`; `None` if the matrix cannot be factored.
+    /// Step 4; `None` if the matrix cannot be factored.
     ///
     /// With V = diag(v), V⁻¹(λI − B)V has rows that sum to λ − (Bv)_i/v_i ≥ 0: the diagonal dominates, and entries of v that are many
     /// digits apart are all found to their own last digits.
-    fn factor(&mut self, margin: f64) -> Option<()> {
+    fn factor(&mut self) -> Option<()> {
         self.tighten();
         let n = self.links.nrows();
         // At the radius itself the matrix is singular.
-        let shift = self.bounds.upper * (1.0 + margin);
+        let shift = self.bounds.upper * (1.0 + 4.0 * f64::EPSILON);
         let mut entries: Vec<_> = (0..n).map(|i| Triplet::new(i, i, shift)).collect();
         for i in 0..n {
             let (cols, values) = self.links.row(i);
