@@ -54,7 +54,7 @@ class KernelSVDClassifier(_Machine, Classifier):  # type: ignore[misc]
     >>> from lopsided import KernelSVDClassifier
     >>> X = np.random.default_rng(0).standard_normal((80, 4))
     >>> y = np.where(X[:, 0] > 0, "right", "left")
-    >>> KernelSVDClassifier(rank=3).fit(X, y).score(X, y) > 0.8
+    >>> KernelSVDClassifier().fit(X, y).score(X, y) > 0.8
     True
     """
 

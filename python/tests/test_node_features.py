@@ -107,7 +107,7 @@ def test_features_and_links_are_no_worse_than_each_alone():
     own = LSSVMClassifier().fit(words[~test], y[~test])
     scores = [np.mean(m.predict(nodes) == y[test]) for m in (both, alone)] + [own.score(words[test], y[test])]
     assert scores[0] >= max(scores[1:]), scores
-    assert both.report_["chosen"].startswith("feature-weight ")
+    assert "feature-weight " in both.report_["chosen"]
 
 
 @pytest.mark.parametrize("kind", ["array", "sparse", "frame", "dict", "shuffled"])

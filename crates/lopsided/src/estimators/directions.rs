@@ -15,7 +15,6 @@ use crate::base::settings::Settings;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{GraphFrame, Links};
-use crate::data::node_features::USUAL_WEIGHT;
 use faer::Mat;
 
 /// Held-out parts, and the samples up to which each is held out in turn.
@@ -70,7 +69,8 @@ impl<T: Scalar> Directions<T> {
     /// The best held-out score of any penalty; `None` where the labels do not suffice for one.
     fn judged(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Option<f64>> {
         let featured = data.frame.as_ref().is_some_and(|frame| frame.features.is_some());
-        let share = (featured && !self.weighed).then(|| Settings::default().with("feature-weight", USUAL_WEIGHT));
+        // What links alone tell: features would speak for either way.
+        let share = (featured && !self.weighed).then(|| Settings::default().with("feature-weight", 0.0));
         let machine = self.judge.with(&share.unwrap_or_default())?;
         let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
         points = if points.is_empty() { vec![Point::default()] } else { points };

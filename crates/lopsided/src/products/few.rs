@@ -5,7 +5,6 @@
 //! by columns as a combination of its columns; either way every entry is read once, in the order of memory.
 
 #![expect(clippy::inline_always, reason = "they must become part of functions compiled for the vector unit")]
-#![expect(clippy::needless_range_loop, reason = "iterators over nine slices are not always compiled into the loop")]
 
 use super::sparse_product::by_rows;
 use crate::base::scalar::Scalar;

@@ -18,8 +18,8 @@ fn labelled(graph: &Graph, classes: &[u32], links: Links) -> Dataset<f64> {
 /// Links within three groups, each in a direction that means nothing.
 fn groups() -> (Graph, Vec<u32>) {
     let classes: Vec<u32> = (0..NODES as u32).map(|i| i / 3 % 3).collect();
-    let linked = |i: usize, j: usize| classes[i] == classes[j] && (31 * i + 17 * j + i * j) % 19 == 0;
-    let turned = |i: usize, j: usize| if (i * 7 + j * 3) % 2 == 0 { (i, j) } else { (j, i) };
+    let linked = |i: usize, j: usize| classes[i] == classes[j] && (31 * i + 17 * j + i * j).is_multiple_of(19);
+    let turned = |i: usize, j: usize| if (i * 7 + j * 3).is_multiple_of(2) { (i, j) } else { (j, i) };
     let pairs = (0..NODES).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| linked(i, j));
     let links: Vec<_> = pairs.map(|(i, j)| turned(i, j)).map(|(i, j)| (i as u32, j as u32, 1.0)).collect();
     (Graph::new((0..NODES).map(|i| i.to_string()).collect(), &links).unwrap(), classes)
