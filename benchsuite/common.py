@@ -82,6 +82,37 @@ def measured(command, threads, limit=None, codes=(0,), stdin=None):
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out
 
 
+class Program:
+    """The program at `path`, whose commands may take `limit` seconds."""
+
+    def __init__(self, path, limit):
+        self.path, self.limit = path, limit
+
+    def json(self, *words):
+        """What the program prints, and its seconds; None where it fails or takes too long."""
+        start = time.perf_counter()
+        try:
+            done = subprocess.run([self.path, *map(str, words), "--json", "--quiet"], capture_output=True, timeout=self.limit)
+        except subprocess.TimeoutExpired:
+            return None, self.limit
+        seconds = time.perf_counter() - start
+        if done.returncode > 1:
+            print("   ", " ".join(map(str, words)), done.stderr.decode().strip()[:200], flush=True)
+            return None, seconds
+        return json.loads(done.stdout), seconds
+
+
+def with_program(parser):
+    """The options of a script that measures the program: the parsed ones, with the program, built if none was named."""
+    parser.add_argument("--program", type=Path)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    ready(options.program)
+    options.program = (options.program or TARGET / "lopsided").resolve()
+    return options
+
+
 def ready(built):
     """Builds the program unless it is there already, and makes the folder for files."""
     if built:

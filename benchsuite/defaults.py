@@ -19,15 +19,14 @@ import csv
 import gzip
 import json
 import os
-import subprocess
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
+from common import Program
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -42,24 +41,6 @@ CLASSIFIERS = ["ls-svm", "ask-ls", "svm", "logistic", "kernel-svd"]
 REGRESSORS = ["krr", "ask-ls", "kernel-svd"]
 #: Who speaks for a set, whatever the others reach.
 SPEAKERS = {"classes": "ls-svm", "values": "krr", "nodes": "ls-svm"}
-
-
-class Program:
-    def __init__(self, path, limit):
-        self.path, self.limit = path, limit
-
-    def json(self, *words):
-        """What the program prints, and its seconds; None where it fails or takes too long."""
-        start = time.perf_counter()
-        try:
-            done = subprocess.run([self.path, *map(str, words), "--json", "--quiet"], capture_output=True, timeout=self.limit)
-        except subprocess.TimeoutExpired:
-            return None, self.limit
-        seconds = time.perf_counter() - start
-        if done.returncode > 1:
-            print("   ", " ".join(map(str, words)), done.stderr.decode().strip()[:200], flush=True)
-            return None, seconds
-        return json.loads(done.stdout), seconds
 
 
 def edges_of(folder):

@@ -15,7 +15,7 @@ import platform
 import sys
 from pathlib import Path
 
-from common import TARGET, WORK, TooSlow, asked, build, measured, numpy, publish
+from common import WORK, TooSlow, asked, measured, numpy, publish, with_program
 
 np = numpy()
 TESTED = 2000
@@ -88,14 +88,8 @@ def main():
     parser.add_argument("--penalty", type=float, help="default: what each machine chooses by itself; scikit-learn then takes 10")
     parser.add_argument("--peers", type=int, default=10000)
     parser.add_argument("--limit", type=float, default=900, help="seconds that one command may take")
-    parser.add_argument("--program", type=Path)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    if not options.program:
-        build()
-    WORK.mkdir(exist_ok=True)
-    program = (options.program or TARGET / "lopsided").resolve()
+    options = with_program(parser)
+    program = options.program
     lines = ["# Exact kernel machines", "", f"`benchsuite/exact.py {asked()}`, {platform.machine()}, {options.threads} threads. Time is that of the clock and "
              "of the processor; lopsided's includes files and, without --penalty, the choice of the penalty.", "",
              "| machine | samples | classes | penalty | route | seconds | processor seconds | MB | residual | accuracy |",

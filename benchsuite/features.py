@@ -12,15 +12,13 @@ nodes that no choice sees.
 import argparse
 import csv
 import gzip
-import json
 import os
 import platform
-import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from common import Program
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -46,23 +44,6 @@ def write(path, header, rows):
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows([header, *rows])
     return path
-
-
-class Program:
-    def __init__(self, path, limit):
-        self.path, self.limit = path, limit
-
-    def json(self, *words):
-        """What the program prints, and its seconds; None where it fails or takes too long."""
-        start = time.perf_counter()
-        try:
-            done = subprocess.run([self.path, *map(str, words), "--json", "--quiet"], capture_output=True, timeout=self.limit)
-        except subprocess.TimeoutExpired:
-            return None, self.limit
-        if done.returncode > 1:
-            print("   ", " ".join(map(str, words)), done.stderr.decode().strip()[:300], flush=True)
-            return None, time.perf_counter() - start
-        return json.loads(done.stdout), time.perf_counter() - start
 
 
 class Nodes:

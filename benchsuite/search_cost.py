@@ -16,7 +16,7 @@ import platform
 import sys
 from pathlib import Path
 
-from common import TARGET, WORK, asked, build, measured, numpy, publish
+from common import WORK, asked, measured, numpy, publish, with_program
 
 np = numpy()
 
@@ -57,14 +57,7 @@ def main():
     parser.add_argument("--graphs", type=words, default=["cora"])
     parser.add_argument("--machines", type=words, default=words("krr,ls-svm,svm,logistic,ask-ls,kernel-svd"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--program", type=Path)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    if not options.program:
-        build()
-    WORK.mkdir(exist_ok=True)
-    options.program = (options.program or TARGET / "lopsided").resolve()
+    options = with_program(parser)
     lines = ["# What the choice of a penalty costs", "", f"`benchsuite/search_cost.py {asked()}`, {platform.machine()}, {options.threads} threads, "
              f"the least of {options.rounds} rounds.", "",
              "| data | samples | machine | chosen penalty | processor seconds of the default fit | of the fit with that penalty | ratio |",

@@ -13,7 +13,7 @@ import platform
 import sys
 from pathlib import Path
 
-from common import TARGET, WORK, TooSlow, asked, build, measured, numpy, publish
+from common import WORK, TooSlow, asked, measured, numpy, publish, with_program
 
 np = numpy()
 TESTED = 500
@@ -51,14 +51,8 @@ def main():
     parser.add_argument("--penalties", type=lambda t: [float(v) for v in t.split(",")], default=[1.0, 100.0])
     parser.add_argument("--routes", type=lambda t: t.split(","), default=["dense", "krylov", "minres"])
     parser.add_argument("--limit", type=float, default=600, help="seconds that one fit may take")
-    parser.add_argument("--program", type=Path)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    if not options.program:
-        build()
-    WORK.mkdir(exist_ok=True)
-    program = (options.program or TARGET / "lopsided").resolve()
+    options = with_program(parser)
+    program = options.program
     lines = ["# `auto` across thresholds", "", f"`benchsuite/thresholds.py {asked()}`, {platform.machine()}, {options.threads} threads.", "",
              "| machine | samples | penalty | route asked for | route taken | iterations | residual | condition | off | processor seconds |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
