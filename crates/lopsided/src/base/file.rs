@@ -6,10 +6,10 @@
 
 use crate::base::error::{Error, Result};
 use std::fs::{File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use tempfile::NamedTempFile;
 
 /// Temporary files and claims of this process that are neither renamed nor removed yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -65,7 +65,7 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result
     }
     remove_leftovers(&target);
     let temporary = Temporary::beside(&target, known.map(|known| known.permissions())).map_err(failed)?;
-    fill_buffered(path, temporary.file.as_file(), fill)?;
+    fill_buffered(path, &temporary.file, fill)?;
     temporary.rename(&target).map_err(failed)
 }
 
@@ -77,22 +77,17 @@ fn fill_buffered(path: &Path, file: &File, fill: impl FnOnce(&mut dyn Write) -> 
 
 /// A locked file with a name that nobody can foresee; it is removed unless it is renamed.
 struct Temporary {
-    file: NamedTempFile,
+    file: File,
     name: Remembered,
 }
 
-/// A name among those that are removed when the process is ended; it is forgotten with the value.
+/// A name among those that are removed when the process is ended. With the value it is forgotten, and its file, if there is still
+/// one, removed.
 struct Remembered(PathBuf);
-
-impl Remembered {
-    fn new(path: &Path) -> Self {
-        remember(path);
-        Remembered(path.to_owned())
-    }
-}
 
 impl Drop for Remembered {
     fn drop(&mut self) {
+        std::fs::remove_file(&self.0).ok();
         forget(&self.0);
     }
 }
@@ -101,28 +96,35 @@ impl Temporary {
     fn beside(target: &Path, mode: Option<Permissions>) -> io::Result<Self> {
         let prefix = temporary_prefix(target);
         loop {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(LETTERS);
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let file = builder.tempfile_in(folder(target))?;
-            let temporary = Temporary { name: Remembered::new(file.path()), file };
+            let path = folder(target).join(format!("{prefix}{}{SUFFIX}", unforeseen()));
+            let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+                Err(taken) if taken.kind() == ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            remember(&path);
+            let temporary = Temporary { file, name: Remembered(path) };
             // Whoever cleans up may have been quicker than the lock. Where there are no locks nobody cleans up.
-            temporary.file.as_file().lock().ok();
+            temporary.file.lock().ok();
             if temporary.name.0.exists() {
-                mode.map_or(Ok(()), |mode| temporary.file.as_file().set_permissions(mode))?;
+                mode.map_or(Ok(()), |mode| temporary.file.set_permissions(mode))?;
                 return Ok(temporary);
             }
         }
     }
 
     fn rename(self, target: &Path) -> io::Result<()> {
-        self.file.as_file().sync_all()?;
-        self.file.persist(target).map_err(|e| e.error)?;
+        self.file.sync_all()?;
+        std::fs::rename(&self.name.0, target)?;
         // The name is brought to the disk where the system allows it; the file itself is there.
         File::open(folder(target)).and_then(|folder| folder.sync_all()).ok();
         Ok(())
     }
+}
+
+/// Letters from the random keys that the system gives every hash table.
+fn unforeseen() -> String {
+    let number = RandomState::new().build_hasher().finish();
+    format!("{number:016x}")[..LETTERS].into()
 }
 
 /// Removes temporary files for `target` whose writers are gone: nobody holds their lock.
