@@ -210,7 +210,8 @@ fn reconstruction(lines: &[Line]) -> String {
     if lines.iter().all(|line| line.reconstruction.iter().all(Vec::is_empty)) {
         return String::new();
     }
-    let mut out = String::from("graph reconstruction: l1 / l2 of the error, neighbours ranked by U Σ^p Vᵀ\n");
+    let mut out =
+        String::from("graph reconstruction: induced norms l1 / l2 of the error, neighbours ranked by U Σ^p Vᵀ\n");
     out += "method    bandwidth  p = 0            p = 1/2          p = 1            [KSVD]\n";
     for line in lines {
         for (at, row) in line.reconstruction.iter().enumerate() {

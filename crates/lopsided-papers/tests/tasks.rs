@@ -118,7 +118,10 @@ fn all_components_reconstruct_a_graph_without_error() {
         sigma: features.sigma[..3].to_vec(),
         ..features
     };
-    assert!(reconstruct(&few, &links, 1.0, &Run::default()).unwrap().errors > 0);
+    let found = reconstruct(&few, &links, 1.0, &Run::default()).unwrap();
+    // Norms of one matrix: ‖E‖_F / √rank ≤ ‖E‖₂ ≤ ‖E‖_F, and no column is longer than ‖E‖₂.
+    assert!(found.errors > 0 && found.l2 < found.frobenius && found.l2 > found.frobenius / 240f64.sqrt());
+    assert!(found.l1.sqrt() <= found.l2 + 1e-9);
 }
 
 /// Classes of the nodes of `graph`, in its order.
