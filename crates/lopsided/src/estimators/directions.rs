@@ -124,6 +124,10 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
         Ok(Box::new(self.at(given)?))
     }
 
+    fn settings(&self) -> Settings {
+        self.inner.settings()
+    }
+
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let plan = self.inner.plan(data, run)?;
         let known = data.y.as_ref().map_or(0, |target| target.known().len());

@@ -316,6 +316,12 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
         Ok(Box::new(Prepared { inner: self.inner.with(&given)?, scale, impute, penalties, weight }))
     }
 
+    fn settings(&self) -> Settings {
+        let search = (!self.penalties.is_empty()).then_some("auto");
+        let machine = self.inner.settings().with_some("penalty", search).with_some("feature-weight", self.weight);
+        machine.with_word("scale", self.scale).with_word("impute", self.impute)
+    }
+
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let parts = data.y.as_ref().map_or(0, |target| self.held_out(target)) as f64;
         // A machine that is given a penalty does not look for one.

@@ -6,6 +6,7 @@ use super::{
     Settings, Space, Symmetrize, Task, entry_of, gram, validate,
 };
 use crate::base::setters;
+use crate::estimators::recipe::Usual;
 use crate::operator::{DenseOperator, Operator, materialize};
 use crate::solvers::linear_machine::{Labels, Logistic};
 use crate::solvers::linsys::check_penalty;
@@ -60,12 +61,13 @@ pub struct KernelLogistic {
 }
 
 setters!(KernelLogistic: with_gram(gram: Gram), with_penalty(penalty: f64), with_symmetrize(symmetrize: Symmetrize),
-    with_class_weight(class_weight: ClassWeight), with_approximation(approximation: Approximation));
+    with_class_weight(class_weight: ClassWeight), with_approximation(approximation: Approximation),
+    with_tol(tol: f64 => Some(tol)));
 
 impl Default for KernelLogistic {
-    /// The SNE kernel.
+    /// What the recipe makes where nothing is said, but for the penalty.
     fn default() -> Self {
-        KernelLogistic::new(Gram::default())
+        KernelLogistic::new(Usual::ROWS.gram())
     }
 }
 
@@ -77,11 +79,6 @@ impl KernelLogistic {
         let (class_weight, approximation) = (ClassWeight::Equal, Approximation::default());
         let (gram, symmetrize) = (gram.into(), Symmetrize::Average);
         KernelLogistic { gram, tol: None, penalty: 1.0, symmetrize, class_weight, approximation }
-    }
-
-    /// The same with another tolerance.
-    pub fn with_tol(self, tol: f64) -> Self {
-        KernelLogistic { tol: Some(tol), ..self }
     }
 
     /// Learns one function for each class.
@@ -148,6 +145,10 @@ impl KernelLogistic {
 
 impl<T: Scalar> Estimator<T> for KernelLogistic {
     framed!();
+
+    fn settings(&self) -> Settings {
+        self.frame().settings().with("penalty", self.penalty).with_some("tol", self.tol)
+    }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;

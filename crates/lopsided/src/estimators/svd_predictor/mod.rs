@@ -19,6 +19,7 @@ pub use model::{Head, SvdPredictorModel};
 use super::gram;
 use super::kernel_svd::{KernelSvd, Plan};
 use super::linear::{self, LinearLsSvm};
+use super::recipe::Usual;
 use super::scoring::{Answer, Known};
 use super::{Abilities, Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::base::Run;
@@ -106,9 +107,9 @@ setters!(SvdPredictor: with_svd(svd: KernelSvd), with_compat(compat: Compatibili
     with_penalty(penalty: f64 => Some(penalty)));
 
 impl Default for SvdPredictor {
-    /// The kernel SVD with defaults.
+    /// What the recipe makes where nothing is said, but for the penalty.
     fn default() -> Self {
-        SvdPredictor::new(KernelSvd::default())
+        SvdPredictor::new(Usual::ROWS.svd())
     }
 }
 
@@ -208,6 +209,10 @@ impl SvdPredictor {
 impl<T: Scalar> Estimator<T> for SvdPredictor {
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
         Ok(Box::new(self.at(given)?))
+    }
+
+    fn settings(&self) -> Settings {
+        self.svd.settings().and(&self.compat.settings()).with_some("penalty", self.penalty)
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
