@@ -236,6 +236,8 @@ impl AskLs {
 
     /// The LS-SVM of the symmetrised kernel, with penalty 1.
     ///
+    /// The recipe called `ls-svm` ([`crate::estimators::member`]) tries several penalties on held-out rows unless one is given.
+    ///
     /// With K = I and as many samples of both classes the system (I/γ + K)·a = y is solved by a = y/2, so the
     /// function is ±½ at the samples themselves:
     ///

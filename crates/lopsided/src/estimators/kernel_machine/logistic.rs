@@ -74,7 +74,8 @@ impl Default for KernelLogistic {
 impl KernelLogistic {
     /// Penalty 1.
     ///
-    /// A tolerance of 1e-6, all classes equal, (K + Kᵀ)/2 of an asymmetric kernel, exact.
+    /// A tolerance of 1e-6, all classes equal, (K + Kᵀ)/2 of an asymmetric kernel, exact. The recipe called `logistic`
+    /// ([`crate::estimators::member`]) tries several penalties on held-out rows unless one is given.
     pub fn new(gram: impl Into<Gram>) -> Self {
         let (class_weight, approximation) = (ClassWeight::Equal, Approximation::default());
         let (gram, symmetrize) = (gram.into(), Symmetrize::Average);

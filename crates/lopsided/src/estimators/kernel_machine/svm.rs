@@ -115,6 +115,8 @@ impl Default for Svm {
 
 impl Svm {
     /// C = 1, one class against the rest, no probabilities.
+    ///
+    /// The recipe called `svm` ([`crate::estimators::member`]) tries several C on held-out rows unless one is given.
     pub fn new(gram: impl Into<Gram>) -> Self {
         Svm {
             gram: gram.into(),

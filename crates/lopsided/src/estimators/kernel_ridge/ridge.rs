@@ -81,6 +81,8 @@ pub(super) struct Learned<T> {
 
 impl KernelRidge {
     /// Penalty 1; exact or low-rank linearisation by the number of samples.
+    ///
+    /// The recipe called `krr` ([`crate::estimators::member`]) tries several penalties on held-out rows unless one is given.
     pub fn new(gram: impl Into<Gram>) -> Self {
         KernelRidge { gram: gram.into(), approximation: Approximation::default(), penalty: 1.0 }
     }

@@ -117,7 +117,8 @@ impl SvdPredictor {
     /// Rows of tables are compared with each other, default penalty.
     ///
     /// The default penalty is 1 for classes, as in \[KSVD\] §4.1. Columns of features have unit length, so that 1
-    /// would halve every prediction of values: they have 10⁴.
+    /// would halve every prediction of values: they have 10⁴. The recipe called `kernel-svd` ([`super::member`]) tries several on
+    /// held-out rows unless one is given.
     pub fn new(svd: KernelSvd) -> Self {
         SvdPredictor { svd, compat: Compatibility::new(Compat::None), penalty: None }
     }
