@@ -388,11 +388,11 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     }
 }
 
-/// A model that prepares what it is asked about as it prepared what it learned from.
+/// A model that prepares what it is asked about as it prepared what it learned from, with a report of all that was chosen.
 pub(super) struct PreparedModel<T> {
-    inner: Box<dyn Model<T>>,
-    preparation: Option<Preparation>,
-    report: FitReport,
+    pub(super) inner: Box<dyn Model<T>>,
+    pub(super) preparation: Option<Preparation>,
+    pub(super) report: FitReport,
 }
 
 impl<T: Scalar> PreparedModel<T> {
@@ -443,7 +443,7 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
     }
 
     fn preparation(&self) -> Option<&Preparation> {
-        self.preparation.as_ref()
+        self.preparation.as_ref().or_else(|| self.inner.preparation())
     }
 
     fn frame(&self) -> Option<&GraphFrame> {
