@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._core import is_precomputed
 from ._inputs import is_sparse
 
 #: Rows that are evaluated at once.
@@ -16,7 +17,7 @@ BLOCK = 1024
 
 def takes_values(kernel: Any) -> bool:
     """Whether X is the matrix of kernel values."""
-    return isinstance(kernel, str) and kernel == "precomputed"
+    return isinstance(kernel, str) and is_precomputed(kernel)
 
 
 def kernel_matrix(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:

@@ -22,6 +22,8 @@ mod _core {
     #[pymodule_export]
     use super::described;
     #[pymodule_export]
+    use super::is_precomputed;
+    #[pymodule_export]
     use super::links::held_out;
     #[pymodule_export]
     use super::model::Model;
@@ -52,6 +54,12 @@ fn described() -> String {
         .map(|member| (member.name, [member.settings, shared.concat()].concat()))
         .collect();
     serde_json::json!(all).to_string()
+}
+
+/// Whether the input of a kernel is the matrix of its values.
+#[pyfunction]
+fn is_precomputed(kernel: &str) -> bool {
+    lopsided::kernel::KernelSpec::new(kernel).is_precomputed()
 }
 
 /// Names, descriptions and parameters of a family: `kernels`, `solvers`, `samplers`, `learners` or `estimators`.

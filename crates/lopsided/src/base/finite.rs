@@ -102,6 +102,15 @@ macro_rules! harmless {
     ($($name:ident: $kind:ty),*) => { $(fn $name(self, _: $kind) -> Walk { Ok(()) })* };
 }
 
+/// Values that hold others, whatever they are called.
+macro_rules! opened {
+    ($($name:ident($($kind:ty),*)),*) => { $(
+        fn $name(self, $(_: $kind),*) -> std::result::Result<Inside<'a>, Stopped> {
+            Ok(Inside { finder: self, next: 0, key: String::new() })
+        }
+    )* };
+}
+
 impl<'a> ser::Serializer for &'a mut Finder {
     type Ok = ();
     type Error = Stopped;
@@ -158,45 +167,15 @@ impl<'a> ser::Serializer for &'a mut Finder {
         self.within(name.into(), value)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> std::result::Result<Inside<'a>, Stopped> {
-        Ok(Inside { finder: self, next: 0, key: String::new() })
-    }
-
-    fn serialize_tuple(self, _: usize) -> std::result::Result<Inside<'a>, Stopped> {
-        self.serialize_seq(None)
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> std::result::Result<Inside<'a>, Stopped> {
-        self.serialize_seq(None)
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> std::result::Result<Inside<'a>, Stopped> {
-        self.serialize_seq(None)
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> std::result::Result<Inside<'a>, Stopped> {
-        self.serialize_seq(None)
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> std::result::Result<Inside<'a>, Stopped> {
-        self.serialize_seq(None)
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> std::result::Result<Inside<'a>, Stopped> {
-        self.serialize_seq(None)
-    }
+    opened!(
+        serialize_seq(Option<usize>),
+        serialize_tuple(usize),
+        serialize_tuple_struct(&'static str, usize),
+        serialize_tuple_variant(&'static str, u32, &'static str, usize),
+        serialize_map(Option<usize>),
+        serialize_struct(&'static str, usize),
+        serialize_struct_variant(&'static str, u32, &'static str, usize)
+    );
 }
 
 /// Lists of values, which differ in the names of their methods alone.

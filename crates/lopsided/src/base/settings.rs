@@ -153,6 +153,19 @@ impl Settings {
         self
     }
 
+    /// The same with one value more, if there is one.
+    pub fn with_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// The same with the word of a value, as [`Value::of_word`] takes it.
+    pub fn with_word(self, name: &str, word: impl fmt::Display) -> Self {
+        self.with(name, Value::of_word(&word.to_string()))
+    }
+
     /// The same and those of `others`, which win.
     pub fn and(mut self, others: &Settings) -> Self {
         self.0.extend(others.0.iter().map(|(name, value)| (name.clone(), value.clone())));

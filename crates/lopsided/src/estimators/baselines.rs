@@ -40,6 +40,8 @@ pub struct SolverSpec {
     pub params: Settings,
 }
 
+setters!(SolverSpec: with_name(name: &str => name.into()), with_params(params: Settings));
+
 impl SolverSpec {
     /// A solver without parameters.
     pub fn new(name: &str) -> Self {

@@ -7,11 +7,13 @@ use crate::base::error::{Error, Result};
 use crate::base::registry::words;
 use crate::base::scalar::Scalar;
 use crate::base::setters;
+use crate::base::settings::Settings;
 use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, to_unit_rows, unit_rows};
 use crate::data::samples::{Samples, Side};
 use crate::estimators::compat::{Compat, Compatibility};
-use crate::kernel::{Gamma, KernelSpec};
+use crate::estimators::recipe::Usual;
+use crate::kernel::KernelSpec;
 use crate::metrics;
 use crate::solvers::kmeans::KMeans;
 use faer::Mat;
@@ -101,7 +103,7 @@ setters!(Biclustering: with_row_clusters(row_clusters: usize), with_col_clusters
 impl Default for Biclustering {
     /// Two clusters on each side, the RBF kernel.
     fn default() -> Self {
-        Biclustering::new("rbf", 2, 2)
+        Biclustering::new(Usual::CLUSTERS.kernel, 2, 2)
     }
 }
 
@@ -156,17 +158,29 @@ impl Biclustering {
     /// columns by coherence.
     pub fn new(kernel: &str, row_clusters: usize, col_clusters: usize) -> Self {
         let precomputed = KernelSpec::new(kernel).is_precomputed();
-        let svd = KernelSvd::new(kernel).with_gamma(Gamma::Median).with_center(!precomputed);
+        let usual = Usual::CLUSTERS.svd();
+        let rank = row_clusters.max(col_clusters).max(usual.rank);
         Biclustering {
             row_clusters,
             col_clusters,
-            svd: svd.with_rank(row_clusters.max(col_clusters).max(20)),
+            svd: usual.with_kernel(kernel).with_center(!precomputed).with_rank(rank),
             compat: Compatibility::new(if precomputed { Compat::None } else { Compat::Pca }),
             unit_rows: true,
             unit_features: false,
             restarts: 10,
             col_features: ColumnFeatures::Auto,
         }
+    }
+
+    /// The settings that a recipe makes it from.
+    pub fn settings(&self) -> Settings {
+        let svd = self.svd.settings().and(&self.compat.settings());
+        svd.with("row-clusters", self.row_clusters)
+            .with("col-clusters", self.col_clusters)
+            .with("unit-rows", self.unit_rows)
+            .with("unit-features", self.unit_features)
+            .with("restarts", self.restarts)
+            .with_word("col-features", self.col_features)
     }
 
     /// Number of features of each side.

@@ -14,6 +14,9 @@ use crate::data::dataset::Dataset;
 
 /// Something that learns from a [`Dataset`], whatever comes out.
 pub trait Learn<T: Scalar>: Send + Sync {
+    /// Its settings, also those that nobody gave; what is found from the data is left out. A recipe makes the same from them.
+    fn settings(&self) -> Settings;
+
     /// What [`Learn::fit`] would do, without doing it.
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan>;
 
@@ -144,6 +147,10 @@ pub fn member<T: Scalar>(name: &str) -> Result<Member<T>> {
 }
 
 impl<T: Scalar> Learn<T> for KernelSvd {
+    fn settings(&self) -> Settings {
+        self.settings()
+    }
+
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         self.plan(data, run)
     }
@@ -154,6 +161,10 @@ impl<T: Scalar> Learn<T> for KernelSvd {
 }
 
 impl<T: Scalar> Learn<T> for Biclustering {
+    fn settings(&self) -> Settings {
+        self.settings()
+    }
+
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         self.svd.plan(&self.dataset(data.x.clone(), run)?, run)
     }
@@ -166,6 +177,10 @@ impl<T: Scalar> Learn<T> for Biclustering {
 /// What is fitted without a target and gives components, within the memory allowed.
 macro_rules! components {
     () => {
+        fn settings(&self) -> Settings {
+            self.settings()
+        }
+
         fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
             self.plan(data, run)
         }
@@ -197,6 +212,10 @@ impl<T: Scalar> Learn<T> for NystromFeatures {
 struct Predicting<T>(Box<dyn Estimator<T>>);
 
 impl<T: Scalar> Learn<T> for Predicting<T> {
+    fn settings(&self) -> Settings {
+        self.0.settings()
+    }
+
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         self.0.plan(data, run)
     }

@@ -21,6 +21,7 @@ use crate::base::memory;
 use crate::base::random::{self, Purpose};
 use crate::base::registry::words;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::Settings;
 use crate::data::dataset::{Dataset, Maps};
 use crate::data::samples::{Samples, SamplesRef, Side};
@@ -103,16 +104,17 @@ pub struct Compatibility {
     pub width: Option<usize>,
 }
 
+setters!(Compatibility: with_kind(kind: Compat), with_width(width: usize => Some(width)));
+
 impl Compatibility {
     /// The matrix of this kind, with the width chosen by size.
     pub fn new(kind: Compat) -> Self {
         Compatibility { kind, width: None }
     }
 
-    /// The same with q coordinates.
-    pub fn with_width(mut self, width: usize) -> Self {
-        self.width = Some(width);
-        self
+    /// The settings that a recipe makes it from.
+    pub fn settings(&self) -> Settings {
+        Settings::default().with_word("compat", self.kind).with_some("compat-width", self.width)
     }
 
     /// The maps for the rows and columns of A.

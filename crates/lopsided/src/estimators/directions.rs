@@ -4,18 +4,16 @@
 //! to what is linked to the other. Where the direction means nothing (friendships) or both directions mean the same (two papers that
 //! cite, or are cited by, the same ones), nodes are better compared by all their links. Held-out labels tell which.
 
-use super::onnx::KernelSum;
+use super::prepared::PreparedModel;
 use super::scoring::{deal, hidden, no_target};
-use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, Preparation, Table};
+use super::{Estimator, MachineErrors, Model, Plan, Point, Table};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
-use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
-use crate::data::graph::{GraphFrame, Links};
-use faer::Mat;
+use crate::data::graph::Links;
 
 /// Held-out parts, and the samples up to which each is held out in turn.
 const FOLDS: usize = 3;
@@ -124,6 +122,10 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
         Ok(Box::new(self.at(given)?))
     }
 
+    fn settings(&self) -> Settings {
+        self.inner.settings()
+    }
+
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let plan = self.inner.plan(data, run)?;
         let known = data.y.as_ref().map_or(0, |target| target.known().len());
@@ -143,7 +145,7 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
         let Some(why) = why else { return Ok(inner) };
         let mut report = inner.report().clone();
         report.chosen = Some(report.chosen.map_or_else(|| why.clone(), |chosen| format!("{why}; {chosen}")));
-        Ok(Box::new(DirectedModel { inner, report }))
+        Ok(Box::new(PreparedModel { inner, preparation: None, report }))
     }
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
@@ -165,55 +167,5 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
             }
         }
         Ok(out)
-    }
-}
-
-/// A model that says how its links were chosen.
-struct DirectedModel<T> {
-    inner: Box<dyn Model<T>>,
-    report: FitReport,
-}
-
-impl<T: Scalar> Model<T> for DirectedModel<T> {
-    fn answer(&self) -> &Answer {
-        self.inner.answer()
-    }
-
-    fn decision(&self, samples: &Dataset<T>, run: &Run) -> Result<Mat<f64>> {
-        self.inner.decision(samples, run)
-    }
-
-    fn probabilities(&self, samples: &Dataset<T>, run: &Run) -> Result<Option<Mat<f64>>> {
-        self.inner.probabilities(samples, run)
-    }
-
-    fn has_probabilities(&self) -> bool {
-        self.inner.has_probabilities()
-    }
-
-    fn preparation(&self) -> Option<&Preparation> {
-        self.inner.preparation()
-    }
-
-    fn embedding(&self) -> Option<&KernelSvdModel<T>> {
-        self.inner.embedding()
-    }
-
-    fn kernel_sum(&self) -> Result<KernelSum<T>> {
-        self.inner.kernel_sum()
-    }
-
-    fn frame(&self) -> Option<&GraphFrame> {
-        self.inner.frame()
-    }
-
-    fn report(&self) -> &FitReport {
-        &self.report
-    }
-
-    fn archive(&self) -> Archive {
-        let mut archive = self.inner.archive();
-        archive.set_field("fit", &self.report);
-        archive
     }
 }

@@ -4,6 +4,7 @@ use super::{KernelSvd, Plan};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
@@ -65,6 +66,9 @@ impl Default for Gram {
     }
 }
 
+setters!(Gram: with_kernel(kernel: KernelSpec), with_gamma(gamma: Gamma), with_gamma_factor(gamma_factor: f64),
+    with_operator(operator: OperatorChoice), with_memory(memory: u64 => Some(memory)));
+
 impl From<&str> for Gram {
     fn from(kernel: &str) -> Self {
         Gram::new(kernel)
@@ -90,24 +94,14 @@ impl Gram {
         KernelSpec::new(kernel).into()
     }
 
-    /// How gamma is found.
-    pub fn with_gamma(self, gamma: Gamma) -> Self {
-        Gram { gamma, ..self }
-    }
-
-    /// The factor of the bandwidth.
-    pub fn with_gamma_factor(self, gamma_factor: f64) -> Self {
-        Gram { gamma_factor, ..self }
-    }
-
-    /// How G is multiplied.
-    pub fn with_operator(self, operator: OperatorChoice) -> Self {
-        Gram { operator, ..self }
-    }
-
-    /// Bytes that may be used.
-    pub fn with_memory(self, bytes: u64) -> Self {
-        Gram { memory: Some(bytes), ..self }
+    /// The settings that a recipe makes it from.
+    pub fn settings(&self) -> Settings {
+        let plain = Settings::default().with("kernel", self.kernel.name.as_str()).with_word("operator", self.operator);
+        let plain = plain.with_some("memory", self.memory.map(|bytes| bytes as f64));
+        if !self.kernel.gamma_from_data() {
+            return plain.and(&self.kernel.params);
+        }
+        plain.with_word("gamma", self.gamma).with("gamma-factor", self.gamma_factor).and(&self.kernel.params)
     }
 
     /// Bytes that may be used, whether or not that was said.

@@ -78,6 +78,9 @@ pub trait Estimator<T: Scalar>: Send + Sync {
     /// [`crate::Error::Unknown`] for a setting it does not have, [`crate::Error::Param`] for a value out of range.
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>>;
 
+    /// Its settings, also those that nobody gave; what is found from the data is left out. A recipe makes the same from them.
+    fn settings(&self) -> Settings;
+
     /// What [`Estimator::fit`] would do, without doing it.
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan>;
 

@@ -316,6 +316,12 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
         Ok(Box::new(Prepared { inner: self.inner.with(&given)?, scale, impute, penalties, weight }))
     }
 
+    fn settings(&self) -> Settings {
+        let search = (!self.penalties.is_empty()).then_some("auto");
+        let machine = self.inner.settings().with_some("penalty", search).with_some("feature-weight", self.weight);
+        machine.with_word("scale", self.scale).with_word("impute", self.impute)
+    }
+
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {
         let parts = data.y.as_ref().map_or(0, |target| self.held_out(target)) as f64;
         // A machine that is given a penalty does not look for one.
@@ -382,11 +388,11 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     }
 }
 
-/// A model that prepares what it is asked about as it prepared what it learned from.
+/// A model that prepares what it is asked about as it prepared what it learned from, with a report of all that was chosen.
 pub(super) struct PreparedModel<T> {
-    inner: Box<dyn Model<T>>,
-    preparation: Option<Preparation>,
-    report: FitReport,
+    pub(super) inner: Box<dyn Model<T>>,
+    pub(super) preparation: Option<Preparation>,
+    pub(super) report: FitReport,
 }
 
 impl<T: Scalar> PreparedModel<T> {
@@ -437,7 +443,7 @@ impl<T: Scalar> Model<T> for PreparedModel<T> {
     }
 
     fn preparation(&self) -> Option<&Preparation> {
-        self.preparation.as_ref()
+        self.preparation.as_ref().or_else(|| self.inner.preparation())
     }
 
     fn frame(&self) -> Option<&GraphFrame> {

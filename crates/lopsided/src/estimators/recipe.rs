@@ -143,13 +143,28 @@ impl Usual {
     pub const COMPONENTS: Usual = Usual { kernel: "rbf", gamma: Gamma::Median, center: true, ..Usual::EMBEDDING };
     /// Scores of links.
     pub const LINKS: Usual = Usual { rank: 64, ..Usual::NODES };
+    /// A machine that learns a target from the rows of a table.
+    pub const ROWS: Usual =
+        Usual { kernel: "rbf", gamma: Gamma::Median, rank: 100, scaling: Scaling::Sqrt, ..Usual::EMBEDDING };
 
     /// A machine that learns a target, on the nodes of a graph or on the rows of a table.
     pub fn learning(kernel: &'static str, graph: bool) -> Usual {
         if graph {
             return Usual { kernel, rank: 100, links: Links::Auto, ..Usual::NODES };
         }
-        Usual { kernel, gamma: Gamma::Median, rank: 100, scaling: Scaling::Sqrt, ..Usual::EMBEDDING }
+        Usual { kernel, ..Usual::ROWS }
+    }
+
+    /// What makes G where nothing is said.
+    pub fn gram(&self) -> Gram {
+        Gram::new(self.kernel).with_gamma(self.gamma).with_gamma_factor(self.gamma_factor)
+    }
+
+    /// The kernel SVD where nothing is said.
+    pub fn svd(&self) -> KernelSvd {
+        let (solver, solver_params) = ("auto".into(), Settings::default());
+        let Usual { rank, center, scaling, .. } = *self;
+        KernelSvd { gram: self.gram(), rank, solver, solver_params, center, scaling }
     }
 }
 
@@ -214,17 +229,15 @@ pub fn take_svd<T: Scalar>(
     machine_landmarks: bool,
     most: usize,
 ) -> Result<KernelSvd> {
-    let gram = take_gram(given, usual)?;
-    let solver = given.take("solver").map_or_else(|| "auto".into(), |name| name.to_string());
+    let (gram, plain) = (take_gram(given, usual)?, usual.svd());
+    let solver = given.take("solver").map_or(plain.solver, |name| name.to_string());
     let solver_params = take_solver_settings::<T>(given, &solver, machine_landmarks)?;
     let rank = given.take("rank").map(|rank| Settings::default().with("rank", rank));
-    let rank = rank.map_or(Ok(usual.rank.min(most)), |given| given.count("rank", 1).map(|rank| rank as usize))?;
-    let (center, scaling) = (given.flag("center", usual.center)?, given.word("scaling")?);
-    let plain = KernelSvd::new(gram).with_rank(rank);
-    let scaling = scaling.unwrap_or(usual.scaling);
+    let rank = rank.map_or(Ok(plain.rank.min(most)), |given| given.count("rank", 1).map(|rank| rank as usize))?;
+    let (center, scaling) = (given.flag("center", plain.center)?, given.word("scaling")?.unwrap_or(plain.scaling));
     given.take("center");
     given.take("scaling");
-    Ok(KernelSvd { solver, solver_params, center, scaling, ..plain })
+    Ok(KernelSvd { gram, rank, solver, solver_params, center, scaling })
 }
 
 /// Settings of the solver; one that only other solvers have is refused.
@@ -546,16 +559,17 @@ pub fn features<T: Scalar>(mut given: Settings, _data: &Dataset<T>) -> Result<Ny
 /// # Errors
 /// [`Error::Unknown`] and [`Error::Param`] for names and values that cannot be.
 pub fn biclustering<T: Scalar>(mut given: Settings, (rows, cols): (usize, usize)) -> Result<Biclustering> {
-    let precomputed = given.value("kernel").is_some_and(|k| KernelSpec::new(&k.to_string()).is_precomputed());
-    let compat = take_compat(&mut given, if precomputed { Compat::None } else { Compat::Pca })?;
     let row_clusters = given.needed(&BICLUSTER_SETTINGS[0])? as usize;
     let col_clusters = given.count("col-clusters", row_clusters as u32)? as usize;
-    let (unit_rows, unit_features) = (given.flag("unit-rows", true)?, given.flag("unit-features", false)?);
-    let restarts = given.count("restarts", 10)? as usize;
-    let col_features = given.word("col-features")?.unwrap_or_default();
+    let kernel = given.value("kernel").map_or_else(|| Usual::CLUSTERS.kernel.into(), ToString::to_string);
+    let plain = Biclustering::new(&kernel, row_clusters, col_clusters);
+    let compat = take_compat(&mut given, plain.compat.kind)?;
+    let unit_rows = given.flag("unit-rows", plain.unit_rows)?;
+    let unit_features = given.flag("unit-features", plain.unit_features)?;
+    let restarts = given.count("restarts", plain.restarts as u32)? as usize;
+    let col_features = given.word("col-features")?.unwrap_or(plain.col_features);
     given.take_all(&BICLUSTER_SETTINGS);
-    let rank = Usual::CLUSTERS.rank.max(row_clusters).max(col_clusters);
-    let usual = Usual { rank, center: !precomputed, ..Usual::CLUSTERS };
+    let usual = Usual { rank: plain.svd.rank, center: plain.svd.center, ..Usual::CLUSTERS };
     let svd = take_svd::<T>(&mut given, &usual, false, rows.min(cols).max(1))?;
     given.refuse_unknown(&[])?;
     Ok(Biclustering { row_clusters, col_clusters, svd, compat, unit_rows, unit_features, restarts, col_features })

@@ -105,10 +105,10 @@ pub fn learner_spec(name: &str, mut given: Settings) -> Result<LearnerSpec> {
     let steps = given.take_all(&STEP_SETTINGS);
     let mut spec = LearnerSpec::new(name);
     spec.loss = task.word("loss")?.unwrap_or(spec.loss);
-    spec.normalize = task.flag("normalize", false)?;
+    spec.normalize = task.flag("normalize", spec.normalize)?;
     let removal = task.word("removal")?.unwrap_or_default();
     spec.budget = count(&task, "budget")?.map(|size| Budget { size, removal });
-    spec.left = kernel(&sides, "", "linear")?;
+    spec.left = kernel(&sides, "", &spec.left.name)?;
     spec.right = match sides.value("right-kernel") {
         Some(name) => Some(kernel(&sides, "right-", &name.to_string())?),
         None => sides.needs("right-kernel", &["right-gamma", "right-degree", "right-coef0"]).map(|()| None)?,

@@ -10,6 +10,7 @@ use super::loss::Loss;
 use super::step::StepSize;
 use super::{Account, OnlineLearner, budget_note, learner_entry};
 use crate::base::error::{Error, Result};
+use crate::base::setters;
 use crate::base::settings::{Settings, Value};
 use crate::data::archive::Archive;
 use crate::kernel::KernelSpec;
@@ -53,6 +54,17 @@ pub struct LearnerSpec {
     pub budget: Option<Budget>,
 }
 
+setters!(LearnerSpec: with_loss(loss: Loss), with_left(left: KernelSpec), with_right(right: KernelSpec => Some(right)),
+    with_step(step: StepSize), with_params(params: Settings), with_normalize(normalize: bool),
+    with_budget(budget: Budget => Some(budget)));
+
+impl Default for LearnerSpec {
+    /// Gradient descent in a ball of the trace norm.
+    fn default() -> Self {
+        LearnerSpec::new("gd-trace")
+    }
+}
+
 impl LearnerSpec {
     /// Whether an archive is the checkpoint of a learner.
     pub fn is_in(archive: &Archive) -> bool {
@@ -85,24 +97,9 @@ impl LearnerSpec {
         LearnerSpec { left, right, ..self }
     }
 
-    /// The same learner with another loss.
-    pub fn with_loss(self, loss: Loss) -> Self {
-        LearnerSpec { loss, ..self }
-    }
-
-    /// The same learner with other step sizes.
-    pub fn with_step(self, step: StepSize) -> Self {
-        LearnerSpec { step, ..self }
-    }
-
     /// The same learner with every instance brought to the size the theorems ask for.
     pub fn normalized(self) -> Self {
         LearnerSpec { normalize: true, ..self }
-    }
-
-    /// The same learner with a bound on the stored samples.
-    pub fn with_budget(self, budget: Budget) -> Self {
-        LearnerSpec { budget: Some(budget), ..self }
     }
 
     /// The learner itself, before its first trial.

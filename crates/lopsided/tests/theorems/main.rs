@@ -5,6 +5,7 @@
 mod ask_ls;
 mod compat;
 mod coupled;
+mod defaults;
 mod directions;
 mod folds;
 mod graph_kernels;

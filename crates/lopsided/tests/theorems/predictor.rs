@@ -14,6 +14,10 @@ impl Estimator<f64> for Plain {
         self.0.with(point)
     }
 
+    fn settings(&self) -> Settings {
+        Estimator::<f64>::settings(&self.0)
+    }
+
     fn plan(&self, data: &Dataset<f64>, run: &Run) -> Result<Plan> {
         self.0.plan(data, run)
     }

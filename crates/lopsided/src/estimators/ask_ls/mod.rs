@@ -53,6 +53,7 @@ use crate::data::dataset::{Dataset, Target};
 use crate::data::samples::is_everything;
 use crate::estimators::gram::{self, Gram};
 use crate::estimators::kernel_svd::Plan;
+use crate::estimators::recipe::Usual;
 use crate::operator::{Access, KernelMatrix, Operator, Turn, Weighted, Widened};
 use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
 use faer::MatRef;
@@ -213,9 +214,9 @@ setters!(AskLs: with_gram(gram: Gram), with_on_singular(on_singular: OnSingular)
     with_symmetrize(symmetrize: Symmetrize => Some(symmetrize)), with_class_weight(class_weight: ClassWeight));
 
 impl Default for AskLs {
-    /// The SNE kernel.
+    /// What the recipe makes where nothing is said.
     fn default() -> Self {
-        AskLs::new(Gram::default())
+        AskLs::new(Usual::learning("sne", false).gram())
     }
 }
 
@@ -234,6 +235,8 @@ impl AskLs {
     }
 
     /// The LS-SVM of the symmetrised kernel, with penalty 1.
+    ///
+    /// The recipe called `ls-svm` ([`crate::estimators::member`]) tries several penalties on held-out rows unless one is given.
     ///
     /// With K = I and as many samples of both classes the system (I/γ + K)·a = y is solved by a = y/2, so the
     /// function is ±½ at the samples themselves:
@@ -259,7 +262,7 @@ impl AskLs {
     ///
     /// Larger penalties fit the training samples closer. Above 1/σ₁, with the largest singular value σ₁ of the
     /// centred K, the system is indefinite, and the report of the fit warns of it.
-    pub fn with_penalty(mut self, penalty: f64) -> Self {
+    pub fn with_penalty(mut self, penalty: impl Into<Penalty>) -> Self {
         self.penalty = penalty.into();
         self
     }
@@ -618,6 +621,13 @@ fn rows_of(m: MatRef<'_, f64>, rows: &[usize]) -> faer::Mat<f64> {
 impl<T: Scalar> Estimator<T> for AskLs {
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
         Ok(Box::new(self.at(given)?))
+    }
+
+    fn settings(&self) -> Settings {
+        let symmetrize = self.symmetrize.map_or_else(|| "none".into(), |way| way.to_string());
+        let machine = self.gram.settings().with_word("penalty", self.penalty).with_word("merge", self.merge);
+        let machine = machine.with("symmetrize", symmetrize).and(&self.class_weight.settings());
+        machine.and(&self.on_singular.settings()).and(&self.route.settings())
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {

@@ -4,6 +4,7 @@
 //! top of the sample's own weight.
 
 use crate::base::error::{Error, Result};
+use crate::base::settings::Settings;
 use std::fmt;
 use std::str::FromStr;
 
@@ -31,6 +32,14 @@ pub enum ClassWeight {
     Balanced,
     /// By name; 1 for classes that are not named.
     Named(Vec<(String, f64)>),
+}
+
+impl ClassWeight {
+    /// The setting that says so, where classes differ.
+    pub(in crate::estimators) fn settings(&self) -> Settings {
+        let differ = (*self != ClassWeight::Equal).then(|| self.to_string());
+        Settings::default().with_some("class-weight", differ)
+    }
 }
 
 impl FromStr for ClassWeight {

@@ -6,6 +6,7 @@ use super::{
     Settings, Space, Symmetrize, Task, entry_of, gram, validate,
 };
 use crate::base::setters;
+use crate::estimators::recipe::Usual;
 use crate::operator::{DenseOperator, Operator, materialize};
 use crate::solvers::linear_machine::{Labels, Logistic};
 use crate::solvers::linsys::check_penalty;
@@ -60,28 +61,25 @@ pub struct KernelLogistic {
 }
 
 setters!(KernelLogistic: with_gram(gram: Gram), with_penalty(penalty: f64), with_symmetrize(symmetrize: Symmetrize),
-    with_class_weight(class_weight: ClassWeight), with_approximation(approximation: Approximation));
+    with_class_weight(class_weight: ClassWeight), with_approximation(approximation: Approximation),
+    with_tol(tol: f64 => Some(tol)));
 
 impl Default for KernelLogistic {
-    /// The SNE kernel.
+    /// What the recipe makes where nothing is said, but for the penalty.
     fn default() -> Self {
-        KernelLogistic::new(Gram::default())
+        KernelLogistic::new(Usual::ROWS.gram())
     }
 }
 
 impl KernelLogistic {
     /// Penalty 1.
     ///
-    /// A tolerance of 1e-6, all classes equal, (K + Kᵀ)/2 of an asymmetric kernel, exact.
+    /// A tolerance of 1e-6, all classes equal, (K + Kᵀ)/2 of an asymmetric kernel, exact. The recipe called `logistic`
+    /// ([`crate::estimators::member`]) tries several penalties on held-out rows unless one is given.
     pub fn new(gram: impl Into<Gram>) -> Self {
         let (class_weight, approximation) = (ClassWeight::Equal, Approximation::default());
         let (gram, symmetrize) = (gram.into(), Symmetrize::Average);
         KernelLogistic { gram, tol: None, penalty: 1.0, symmetrize, class_weight, approximation }
-    }
-
-    /// The same with another tolerance.
-    pub fn with_tol(self, tol: f64) -> Self {
-        KernelLogistic { tol: Some(tol), ..self }
     }
 
     /// Learns one function for each class.
@@ -148,6 +146,10 @@ impl KernelLogistic {
 
 impl<T: Scalar> Estimator<T> for KernelLogistic {
     framed!();
+
+    fn settings(&self) -> Settings {
+        self.frame().settings().with("penalty", self.penalty).with_some("tol", self.tol)
+    }
 
     fn validate(&self, data: &Dataset<T>, points: &[Point], folds: &[Vec<usize>], run: &Run) -> Result<Vec<Vec<f64>>> {
         let machines: Vec<Self> = points.iter().map(|point| self.at(point)).collect::<Result<_>>()?;

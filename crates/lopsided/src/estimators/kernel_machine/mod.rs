@@ -298,6 +298,12 @@ impl Frame<'_> {
         Ok(learned.into_iter().map(model).collect())
     }
 
+    /// The settings that all these machines have.
+    fn settings(&self) -> Settings {
+        let shared = self.gram.settings().and(&self.approximation.settings());
+        shared.with_word("symmetrize", self.symmetrize).and(&self.class_weight.settings())
+    }
+
     /// `way`: what the report says about the way there.
     fn report(
         &self,

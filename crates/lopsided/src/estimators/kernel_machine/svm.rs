@@ -8,6 +8,7 @@ use super::{
 use crate::base::setters;
 use crate::base::settings::Value;
 use crate::estimators::landmarked::{Comparison, MachineErrors, Problem};
+use crate::estimators::recipe::Usual;
 use crate::solvers::linear_machine::HingeLoss;
 use crate::solvers::linsys::check_penalty;
 use crate::solvers::svm::MultiClass;
@@ -102,17 +103,20 @@ pub struct Svm {
 
 setters!(Svm: with_gram(gram: Gram), with_probability(probability: bool), with_class_weight(class_weight: ClassWeight),
     with_loss(loss: HingeLoss), with_kind(kind: SvmKind), with_multi_class(multi_class: MultiClass),
-    with_approximation(approximation: Approximation));
+    with_approximation(approximation: Approximation), with_tol(tol: f64 => Some(tol)),
+    with_symmetrize(symmetrize: Symmetrize));
 
 impl Default for Svm {
-    /// The SNE kernel.
+    /// What the recipe makes where nothing is said, but for the penalty.
     fn default() -> Self {
-        Svm::new(Gram::default())
+        Svm::new(Usual::ROWS.gram())
     }
 }
 
 impl Svm {
     /// C = 1, one class against the rest, no probabilities.
+    ///
+    /// The recipe called `svm` ([`crate::estimators::member`]) tries several C on held-out rows unless one is given.
     pub fn new(gram: impl Into<Gram>) -> Self {
         Svm {
             gram: gram.into(),
@@ -125,16 +129,6 @@ impl Svm {
             approximation: Approximation::default(),
             loss: HingeLoss::Hinge,
         }
-    }
-
-    /// The same with another tolerance.
-    pub fn with_tol(self, tol: f64) -> Self {
-        Svm { tol: Some(tol), ..self }
-    }
-
-    /// The same with another way to make the kernel symmetric.
-    pub fn with_symmetrize(self, symmetrize: Symmetrize) -> Self {
-        Svm { symmetrize, ..self }
     }
 
     /// Learns one function for each class or pair of classes.
@@ -210,6 +204,15 @@ fn share(value: &Value) -> Result<f64> {
 
 impl<T: Scalar> Estimator<T> for Svm {
     framed!();
+
+    fn settings(&self) -> Settings {
+        let machine = match self.kind {
+            SvmKind::C(penalty) => self.frame().settings().with("penalty", penalty).with_word("loss", self.loss),
+            SvmKind::Nu(nu) => self.frame().settings().with("nu", nu),
+        };
+        let machine = machine.with_word("multi-class", self.multi_class).with("probability", self.probability);
+        machine.with_some("tol", self.tol)
+    }
 
     fn errors(&self, data: &Dataset<T>, run: &Run) -> Result<Option<MachineErrors>> {
         let compared = Comparison::svm(self, data, run).and_then(|both| both.errors(&self.approximation, run));

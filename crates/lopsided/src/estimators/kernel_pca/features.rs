@@ -3,9 +3,11 @@ use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
 use crate::base::setters;
+use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
 use crate::estimators::landmarked::{Approach, Approximation, GramErrors, Problem};
+use crate::estimators::recipe::Usual;
 use crate::estimators::{Gram, Plan};
 use crate::solvers::landmarks::Landmarks;
 use crate::solvers::lowrank::KernelFunctions;
@@ -43,9 +45,9 @@ setters!(NystromFeatures: with_gram(gram: Gram),
     with_approximation(approximation: Approximation => Approximation { approach: Some(Approach::Lla), ..approximation }));
 
 impl Default for NystromFeatures {
-    /// The RBF kernel.
+    /// What the recipe makes where nothing is said.
     fn default() -> Self {
-        NystromFeatures::new("rbf")
+        NystromFeatures::new(Usual::COMPONENTS.gram())
     }
 }
 
@@ -54,6 +56,11 @@ impl NystromFeatures {
     pub fn new(gram: impl Into<Gram>) -> Self {
         let approximation = Approximation { approach: Some(Approach::Lla), ..Approximation::default() };
         NystromFeatures { gram: gram.into(), approximation }
+    }
+
+    /// The settings that a recipe makes it from.
+    pub fn settings(&self) -> Settings {
+        self.gram.settings().and(&self.approximation.settings())
     }
 
     /// The same with so many landmarks.

@@ -3,12 +3,14 @@ use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::base::setters;
+use crate::base::settings::Settings;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
 use crate::estimators::gram::Gram;
 use crate::estimators::kernel_svd::{KernelSvd, Plan};
 use crate::estimators::landmarked::{Approach, Approximation, Comparison, GramErrors, Problem, SolutionErrors};
+use crate::estimators::recipe::Usual;
 use crate::solvers::lowrank::{KernelFunctions, inverse_root};
 use crate::solvers::svd::SolveReport;
 use faer::Mat;
@@ -49,18 +51,16 @@ pub struct KernelPca {
     pub center: bool,
 }
 
-setters!(KernelPca: with_gram(gram: Gram), with_tol(tol: f64 => Some(tol)),
+setters!(KernelPca: with_gram(gram: Gram), with_rank(rank: usize), with_tol(tol: f64 => Some(tol)),
     with_approximation(approximation: Approximation), with_center(center: bool));
 
 impl Default for KernelPca {
-    /// The RBF kernel.
+    /// What the recipe makes where nothing is said.
     fn default() -> Self {
-        KernelPca::new("rbf")
+        let KernelSvd { gram, rank, center, .. } = Usual::COMPONENTS.svd();
+        KernelPca { gram, rank, tol: None, approximation: Approximation::default(), center }
     }
 }
-
-/// Components unless a number is given.
-const RANK: usize = 16;
 
 /// A fitted [`KernelPca`].
 ///
@@ -99,14 +99,15 @@ pub(in crate::estimators) struct Directions {
 }
 
 impl KernelPca {
-    /// Centred; exact or low-rank linearisation by the number of samples.
+    /// 16 components, centred; exact or low-rank linearisation by the number of samples.
     pub fn new(gram: impl Into<Gram>) -> Self {
-        KernelPca { gram: gram.into(), rank: RANK, tol: None, approximation: Approximation::default(), center: true }
+        KernelPca { gram: gram.into(), ..KernelPca::default() }
     }
 
-    /// The same with so many components.
-    pub fn with_rank(self, rank: usize) -> Self {
-        KernelPca { rank, ..self }
+    /// The settings that a recipe makes it from.
+    pub fn settings(&self) -> Settings {
+        let machine = self.gram.settings().and(&self.approximation.settings());
+        machine.with("rank", self.rank).with("center", self.center).with_some("tol", self.tol)
     }
 
     /// Finds the components of all row samples; targets are not looked at.

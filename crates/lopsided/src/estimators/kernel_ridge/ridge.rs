@@ -16,6 +16,7 @@ use crate::estimators::kernel_svd::Plan;
 use crate::estimators::landmarked::{
     APPROXIMATION_SETTINGS, Approach, Approximation, Comparison, GramErrors, MachineErrors, Problem, SolutionErrors,
 };
+use crate::estimators::recipe::Usual;
 use crate::estimators::scoring::Known;
 use crate::estimators::{
     Abilities, Estimator, EstimatorEntry, FitReport, KERNEL_PENALTIES, Model, PENALTY, Point, Recipe,
@@ -64,9 +65,9 @@ setters!(KernelRidge: with_gram(gram: Gram), with_penalty(penalty: f64),
     with_approximation(approximation: Approximation));
 
 impl Default for KernelRidge {
-    /// The RBF kernel.
+    /// What the recipe makes where nothing is said, but for the penalty.
     fn default() -> Self {
-        KernelRidge::new("rbf")
+        KernelRidge::new(Usual::ROWS.gram())
     }
 }
 
@@ -80,6 +81,8 @@ pub(super) struct Learned<T> {
 
 impl KernelRidge {
     /// Penalty 1; exact or low-rank linearisation by the number of samples.
+    ///
+    /// The recipe called `krr` ([`crate::estimators::member`]) tries several penalties on held-out rows unless one is given.
     pub fn new(gram: impl Into<Gram>) -> Self {
         KernelRidge { gram: gram.into(), approximation: Approximation::default(), penalty: 1.0 }
     }
@@ -296,6 +299,10 @@ impl KernelRidge {
 impl<T: Scalar> Estimator<T> for KernelRidge {
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
         Ok(Box::new(self.at(given)?))
+    }
+
+    fn settings(&self) -> Settings {
+        self.gram.settings().and(&self.approximation.settings()).with("penalty", self.penalty)
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {

@@ -18,6 +18,7 @@ use crate::base::settings::Settings;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
 use crate::estimators::gram::Gram;
+use crate::estimators::recipe::Usual;
 use crate::kernel::{Gamma, Kernel, KernelSpec};
 use crate::operator::{Centered, FLOP, KernelMatrix, Means, Operator, OperatorChoice, OperatorKind, OperatorPlan};
 use crate::solvers::svd::{self, SolverPlan, SvdSolver};
@@ -59,12 +60,12 @@ pub struct KernelSvd {
 }
 
 setters!(KernelSvd: with_gram(gram: Gram), with_rank(rank: usize), with_solver(solver: &str => solver.into()),
-    with_center(center: bool), with_scaling(scaling: Scaling));
+    with_solver_params(solver_params: Settings), with_center(center: bool), with_scaling(scaling: Scaling));
 
 impl Default for KernelSvd {
     /// The SNE kernel.
     fn default() -> Self {
-        KernelSvd::new(Gram::default())
+        Usual::EMBEDDING.svd()
     }
 }
 
@@ -118,14 +119,13 @@ impl Plan {
 impl KernelSvd {
     /// Rank 16, gamma `scale`, solver `auto`, no centring.
     pub fn new(gram: impl Into<Gram>) -> Self {
-        KernelSvd {
-            gram: gram.into(),
-            rank: 16,
-            solver: "auto".into(),
-            solver_params: Settings::default(),
-            center: false,
-            scaling: Scaling::None,
-        }
+        KernelSvd { gram: gram.into(), ..KernelSvd::default() }
+    }
+
+    /// The settings that a recipe makes it from.
+    pub fn settings(&self) -> Settings {
+        let svd = self.gram.settings().with("rank", self.rank).with("center", self.center);
+        svd.with("solver", self.solver.as_str()).with_word("scaling", self.scaling).and(&self.solver_params)
     }
 
     /// Another kernel: a name, a [`KernelSpec`], or a kernel of your own by value.
@@ -159,12 +159,6 @@ impl KernelSvd {
     /// Tolerance of the solver on residuals relative to a triplet's own σ.
     pub fn with_tol(mut self, tol: f64) -> Self {
         self.solver_params = self.solver_params.with("tol", tol);
-        self
-    }
-
-    /// Settings of the solver.
-    pub fn with_solver_params(mut self, params: Settings) -> Self {
-        self.solver_params = params;
         self
     }
 

@@ -4,6 +4,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::registry::words;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::base::settings::{Setting, Settings, Value};
 use crate::data::samples::SamplesRef;
 use crate::estimators::Plan;
@@ -75,6 +76,24 @@ impl OwnLandmarks {
         }
     }
 
+    /// Their setting.
+    fn setting(&self) -> &'static str {
+        match self {
+            OwnLandmarks::Rows(_) => "landmark-rows",
+            OwnLandmarks::Points(_) => "landmark-points",
+        }
+    }
+
+    /// What that setting is.
+    fn value(&self) -> Value {
+        match self {
+            OwnLandmarks::Rows(rows) => Value::Numbers(rows.iter().map(|&row| row as f64).collect()),
+            OwnLandmarks::Points(points) => {
+                Value::Rows(points.row_iter().map(|point| point.iter().copied().collect()).collect())
+            }
+        }
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
@@ -109,6 +128,10 @@ pub struct Approximation {
     /// How they become an orthonormal basis.
     pub basis: NystromBasis,
 }
+
+setters!(Approximation: with_approach(approach: Approach => Some(approach)), with_sampler(sampler: &str => sampler.into()),
+    with_landmarks(landmarks: usize => Some(landmarks)), with_own(own: OwnLandmarks => Some(own)),
+    with_basis(basis: NystromBasis));
 
 impl Default for Approximation {
     fn default() -> Self {
@@ -195,6 +218,18 @@ impl Approximation {
         out.basis.method = given.word("nystrom")?.unwrap_or(out.basis.method);
         out.basis.truncate = count("truncate")?.or(out.basis.truncate);
         Ok(out)
+    }
+
+    /// The settings that [`Approximation::with`] would need.
+    pub fn settings(&self) -> Settings {
+        let own = self.own.as_ref().map(|own| (own.setting(), own.value()));
+        let chosen = own.map_or_else(Settings::default, |(name, value)| Settings::default().with(name, value));
+        chosen
+            .with_some("approach", self.approach.map(|approach| approach.to_string()))
+            .with("sampler", self.sampler.as_str())
+            .with_some("landmarks", self.landmarks)
+            .with_word("nystrom", self.basis.method)
+            .with_some("truncate", self.basis.truncate)
     }
 
     /// What a fit would cost; one of n samples.

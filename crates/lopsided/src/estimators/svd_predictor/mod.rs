@@ -19,6 +19,7 @@ pub use model::{Head, SvdPredictorModel};
 use super::gram;
 use super::kernel_svd::{KernelSvd, Plan};
 use super::linear::{self, LinearLsSvm};
+use super::recipe::Usual;
 use super::scoring::{Answer, Known};
 use super::{Abilities, Estimator, EstimatorEntry, FitReport, Model, Point, Recipe};
 use crate::base::Run;
@@ -106,9 +107,9 @@ setters!(SvdPredictor: with_svd(svd: KernelSvd), with_compat(compat: Compatibili
     with_penalty(penalty: f64 => Some(penalty)));
 
 impl Default for SvdPredictor {
-    /// The kernel SVD with defaults.
+    /// What the recipe makes where nothing is said, but for the penalty.
     fn default() -> Self {
-        SvdPredictor::new(KernelSvd::default())
+        SvdPredictor::new(Usual::ROWS.svd())
     }
 }
 
@@ -116,7 +117,8 @@ impl SvdPredictor {
     /// Rows of tables are compared with each other, default penalty.
     ///
     /// The default penalty is 1 for classes, as in \[KSVD\] §4.1. Columns of features have unit length, so that 1
-    /// would halve every prediction of values: they have 10⁴.
+    /// would halve every prediction of values: they have 10⁴. The recipe called `kernel-svd` ([`super::member`]) tries several on
+    /// held-out rows unless one is given.
     pub fn new(svd: KernelSvd) -> Self {
         SvdPredictor { svd, compat: Compatibility::new(Compat::None), penalty: None }
     }
@@ -208,6 +210,10 @@ impl SvdPredictor {
 impl<T: Scalar> Estimator<T> for SvdPredictor {
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
         Ok(Box::new(self.at(given)?))
+    }
+
+    fn settings(&self) -> Settings {
+        self.svd.settings().and(&self.compat.settings()).with_some("penalty", self.penalty)
     }
 
     fn plan(&self, data: &Dataset<T>, run: &Run) -> Result<Plan> {

@@ -66,6 +66,7 @@ pub use spectral::Spectral;
 
 use crate::base::Run;
 use crate::base::error::{Error, Result};
+use crate::base::settings::Settings;
 use crate::data::samples::SamplesRef;
 use crate::operator::{self, Access, Centered, DenseOperator, Means, Operator};
 use faer::{Mat, MatRef};
@@ -149,11 +150,24 @@ pub enum OnSingular {
 
 impl Default for OnSingular {
     fn default() -> Self {
-        OnSingular::Tikhonov(1.0)
+        WAYS[0].1
     }
 }
 
 impl OnSingular {
+    /// The settings of an estimator that takes it.
+    pub(crate) fn settings(self) -> Settings {
+        match self {
+            OnSingular::Tikhonov(lambda) => {
+                Settings::default().with("on-singular", "tikhonov").with("tikhonov", lambda)
+            }
+            other => {
+                let name = WAYS.iter().find(|(_, way)| *way == other).map(|(name, _)| *name);
+                Settings::default().with_some("on-singular", name)
+            }
+        }
+    }
+
     /// λ of Tikhonov's method; 0 is least norm.
     fn lambda(self) -> f64 {
         if let OnSingular::Tikhonov(lambda) = self { lambda } else { 0.0 }
@@ -197,16 +211,39 @@ pub enum Route {
     LowRank(usize),
 }
 
+/// Routes that have a name.
+const ROUTES: [(&str, Route); 6] = [
+    ("auto", Route::Auto),
+    ("svd", Route::Svd),
+    ("dense", Route::Dense),
+    ("krylov", Route::Krylov),
+    ("minres", Route::Minres),
+    ("lsmr", Route::Lsmr),
+];
+
+impl Route {
+    /// The settings of an estimator that takes it.
+    pub(crate) fn settings(self) -> Settings {
+        if let Route::LowRank(rank) = self {
+            return Settings::default().with("solver", "nystrom").with("rank", rank);
+        }
+        let name = ROUTES.iter().find(|(_, route)| *route == self).map(|(name, _)| *name);
+        Settings::default().with_some("route", name)
+    }
+}
+
+/// Ways with singular systems that have a name.
+const WAYS: [(&str, OnSingular); 3] =
+    [("tikhonov", OnSingular::Tikhonov(1.0)), ("min-norm", OnSingular::MinNorm), ("error", OnSingular::Error)];
+
 impl FromStr for OnSingular {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let known =
-            [("tikhonov", OnSingular::default()), ("min-norm", OnSingular::MinNorm), ("error", OnSingular::Error)];
-        known.iter().find(|(name, _)| *name == text).map(|(_, way)| *way).ok_or_else(|| Error::Unknown {
+        WAYS.iter().find(|(name, _)| *name == text).map(|(_, way)| *way).ok_or_else(|| Error::Unknown {
             kind: "way with singular systems",
             name: text.into(),
-            known: known.map(|(name, _)| name.into()).to_vec(),
+            known: WAYS.map(|(name, _)| name.into()).to_vec(),
         })
     }
 }
@@ -215,18 +252,10 @@ impl FromStr for Route {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let known = [
-            ("auto", Route::Auto),
-            ("svd", Route::Svd),
-            ("dense", Route::Dense),
-            ("krylov", Route::Krylov),
-            ("minres", Route::Minres),
-            ("lsmr", Route::Lsmr),
-        ];
-        known.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
+        ROUTES.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
             kind: "route",
             name: text.into(),
-            known: known.map(|(name, _)| name.into()).to_vec(),
+            known: ROUTES.map(|(name, _)| name.into()).to_vec(),
         })
     }
 }

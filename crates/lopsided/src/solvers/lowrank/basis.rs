@@ -14,6 +14,7 @@ use crate::base::linalg;
 use crate::base::random::{self, Purpose};
 use crate::base::registry::words;
 use crate::base::scalar::Scalar;
+use crate::base::setters;
 use crate::data::samples::SamplesRef;
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
@@ -83,6 +84,8 @@ pub struct NystromBasis {
     /// Most basis vectors; `None`: all that the method finds.
     pub truncate: Option<usize>,
 }
+
+setters!(NystromBasis: with_method(method: NystromMethod), with_truncate(truncate: usize => Some(truncate)));
 
 impl NystromBasis {
     /// The feature map x ↦ k(x, C)·A; one shot looks at the samples x.
