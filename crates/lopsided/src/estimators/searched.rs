@@ -11,7 +11,7 @@ use crate::data::dataset::{Dataset, Target};
 use rand::seq::SliceRandom;
 use std::borrow::Cow;
 
-/// Labelled nodes that a search looks at (`benchsuite/searched.py`).
+/// Labelled nodes that a search looks at.
 pub(super) const SEARCHED: usize = 3000;
 /// Members that a class keeps at least, where it has them.
 const MEMBERS: usize = 12;
