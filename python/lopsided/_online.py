@@ -9,6 +9,7 @@ from ._docs import documented
 from ._inputs import cast, check_length, column, r_squared, samples
 from ._learners import BOUNDS, KERNELS, STEPS, OnlineLearner
 from ._machines import count_of, width_of
+from ._verdicts import warn_of_mean
 
 
 @documented
@@ -89,7 +90,9 @@ class OnlinePairRegressor(OnlineLearner):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, Z: Any = None) -> float:
         """Coefficient of determination R²."""
-        return r_squared(y, self.predict(X, Z=Z), sample_weight)
+        explained = r_squared(y, self.predict(X, Z=Z), sample_weight)
+        warn_of_mean(y, explained)
+        return explained
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from ._graphs import DirectedGraph, is_graph, is_unknown, name_of, node_features
 from ._inputs import Given, cast, check_length, column, r_squared, samples, weights_of
 from ._kernels import kernel_matrix, takes_values
 from ._matrix import KernelMatrix, is_symmetric
+from ._verdicts import warn_of_mean, warn_of_one_class, warn_of_wrong_order
 
 
 class Supervised(Estimator):
@@ -195,8 +196,13 @@ class Classifier(Supervised):
 
     def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Classes of samples."""
-        decision = self._decision(X, Z, features)
-        return self.classes_[np.argmax(decision, axis=1)]
+        return self._named(self._decision(X, Z, features))
+
+    def _named(self, decision: np.ndarray) -> np.ndarray:
+        """The classes with the largest decision values."""
+        found = self.classes_[np.argmax(decision, axis=1)]
+        warn_of_one_class(found, self.classes_)
+        return found
 
     def decision_function(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:
         """Decision values of samples.
@@ -210,7 +216,10 @@ class Classifier(Supervised):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples that are predicted correctly."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        decision, truth = self._decision(X), np.asarray(y)
+        if len(self.classes_) == 2 and np.isin(truth, self.classes_).all():
+            warn_of_wrong_order(truth == self.classes_[1], self._scores(decision))
+        return float(np.average(self._named(decision) == truth, weights=sample_weight))
 
 
 @documented
@@ -256,7 +265,9 @@ class Regressor(Supervised):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Coefficient of determination R²."""
-        return r_squared(y, self.predict(X), sample_weight)
+        explained = r_squared(y, self.predict(X), sample_weight)
+        warn_of_mean(y, explained)
+        return explained
 
 
 def _nodes_given(X: Any, single: bool, features: Any = None) -> Given:

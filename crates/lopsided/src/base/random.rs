@@ -56,6 +56,8 @@ pub enum Purpose {
     NodeFolds = 63,
     /// Parts that judge a penalty.
     PenaltyFolds = 67,
+    /// Labelled nodes that a search looks at.
+    SearchSample = 68,
     /// Links that are held out.
     HeldOutLinks = 64,
     /// Rows that judge a learned compatibility.

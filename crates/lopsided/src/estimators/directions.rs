@@ -4,8 +4,9 @@
 //! to what is linked to the other. Where the direction means nothing (friendships) or both directions mean the same (two papers that
 //! cite, or are cited by, the same ones), nodes are better compared by all their links. Held-out labels tell which.
 
-use super::prepared::PreparedModel;
+use super::prepared::{Prepared, PreparedModel, best, has_features, is_better, measure};
 use super::scoring::{deal, hidden, no_target};
+use super::searched::remark;
 use super::{Estimator, MachineErrors, Model, Plan, Point, Table};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -25,19 +26,13 @@ const ENOUGH: usize = 12;
 pub(super) struct Directions<T> {
     pub(super) inner: Box<dyn Estimator<T>>,
     /// The same with a penalty of its own choice, by which both ways are judged: the links do not depend on the penalty.
-    pub(super) judge: Box<dyn Estimator<T>>,
-    /// Penalties with which both ways are judged; none where the estimator has its own.
-    pub(super) penalties: Vec<f64>,
-    /// Whether the share of features beside links is given.
-    pub(super) weighed: bool,
+    pub(super) judge: Prepared<T>,
 }
 
 impl<T: Scalar> Directions<T> {
     /// The same with some settings changed.
     fn at(&self, given: &Settings) -> Result<Self> {
-        let (inner, judge) = (self.inner.with(given)?, self.judge.with(&less_penalty(given))?);
-        let weighed = self.weighed || given.value("feature-weight").is_some();
-        Ok(Directions { inner, judge, penalties: self.penalties.clone(), weighed })
+        Ok(Directions { inner: self.inner.with(given)?, judge: self.judge.at(&less_penalty(given))? })
     }
 
     /// The nodes with the links that held-out labels prefer, and how that was found.
@@ -49,43 +44,31 @@ impl<T: Scalar> Directions<T> {
         let directed = with_links(data, Links::In);
         let known = target.known().len();
         let Some(either) = directed.undirected().filter(|_| known >= ENOUGH) else { return Ok((directed, None)) };
-        let mut folds = deal(Some(&target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
-        folds.truncate(if known <= FEW { FOLDS } else { 1 });
-        let silent = Run { watch: run.watch.silent(), ..run.clone() };
-        let (with, without) = (self.judged(&directed, &folds, &silent)?, self.judged(&either, &folds, &silent)?);
-        let (Some(with), Some(without)) = (with, without) else { return Ok((directed, None)) };
-        let (better, measure) = if target.is_classes() {
-            (without > with, "micro-F1")
-        } else {
-            (without < with, "root mean squared error")
-        };
-        let word = if better { "either" } else { "in" };
-        let why = format!("links {word}, by held-out {measure} of in: {with:.4}, either: {without:.4}");
+        let (with, without) = (self.judged(&directed, run)?, self.judged(&either, run)?);
+        let (Some((with, looked_at)), Some((without, _))) = (with, without) else { return Ok((directed, None)) };
+        let values = !target.is_classes();
+        let better = is_better(without, with, values);
+        let (word, measure, part) = (if better { "either" } else { "in" }, measure(values), remark(known, looked_at));
+        let why = format!("links {word}, by held-out {measure} of in: {with:.4}, either: {without:.4}{part}");
         Ok((if better { either } else { directed }, Some(why)))
     }
 
-    /// The best held-out score of any penalty; `None` where the labels do not suffice for one.
-    fn judged(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Option<f64>> {
-        let featured = data.frame.as_ref().is_some_and(|frame| frame.features.is_some());
-        // What links alone tell: features would speak for either way.
-        let share = (featured && !self.weighed).then(|| Settings::default().with("feature-weight", 0.0));
-        let machine = self.judge.with(&share.unwrap_or_default())?;
-        let mut points: Vec<Point> = self.penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
-        points = if points.is_empty() { vec![Point::default()] } else { points };
-        let less = data.y.as_ref().is_some_and(|y| !y.is_classes());
-        loop {
-            let scores = match machine.validate(data, &points, folds, run) {
-                // The largest penalties, which come last, may be too large for the precision.
-                Err(Error::Singular { .. }) if points.len() > 1 => {
-                    points.pop();
-                    continue;
-                }
-                Err(error @ Error::Interrupted) => return Err(error),
-                Err(_) => return Ok(None),
-                Ok(scores) => scores,
-            };
-            let means = scores.iter().map(|of| of.iter().sum::<f64>() / of.len() as f64);
-            return Ok(means.reduce(|a, b| if less { a.min(b) } else { a.max(b) }));
+    /// The best held-out score of any penalty, and the labels that it comes from; `None` where these do not suffice.
+    fn judged(&self, data: &Dataset<T>, run: &Run) -> Result<Option<(f64, usize)>> {
+        let silent = Run { watch: run.watch.silent(), ..run.clone() };
+        let mut data = self.judge.searched(data, run)?.into_owned();
+        if has_features(&data) {
+            // What links alone tell: features would speak for either way.
+            data = data.with_feature_weight(self.judge.weight.unwrap_or(0.0))?;
+        }
+        let target = data.y.as_ref().ok_or_else(no_target)?;
+        let known = target.known().len();
+        let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
+        folds.truncate(if known <= FEW { FOLDS } else { 1 });
+        match self.judge.tried(&data, &folds, &silent) {
+            Err(error @ Error::Interrupted) => Err(error),
+            Err(_) => Ok(None),
+            Ok(tried) => Ok(tried.get(best(&tried, !target.is_classes())).map(|(_, score)| (*score, known))),
         }
     }
 }
@@ -131,7 +114,8 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
         let known = data.y.as_ref().map_or(0, |target| target.known().len());
         let parts = if known <= FEW { FOLDS } else { 1 };
         let share = (FOLDS - 1) as f64 / FOLDS as f64;
-        let search = 2.0 * parts as f64 * self.inner.validate_seconds(&plan, self.penalties.len().max(1), share);
+        let share = share * self.judge.share(data);
+        let search = 2.0 * parts as f64 * self.inner.validate_seconds(&plan, self.judge.penalties.len().max(1), share);
         Ok(Plan { seconds: plan.seconds + search, ..plan })
     }
 

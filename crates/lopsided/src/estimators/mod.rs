@@ -27,6 +27,7 @@ mod preparation;
 mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
+mod searched;
 mod streamed;
 mod svd_predictor;
 

@@ -8,6 +8,7 @@ use super::onnx::{KernelSum, refused};
 use super::preparation::{Impute, Preparation, Scale};
 use super::recipe;
 use super::scoring::{deal, hidden};
+use super::searched::{self, searched};
 use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -56,6 +57,8 @@ pub(super) struct Prepared<T> {
     pub(super) penalties: Vec<f64>,
     /// Share of the features of nodes beside their links; `None`: the best of a few.
     pub(super) weight: Option<f64>,
+    /// Labelled nodes on which penalties and weights are chosen at most.
+    pub(super) most: usize,
 }
 
 /// A machine that says everything, a sentence about it, and what was chosen by what.
@@ -66,6 +69,21 @@ struct Settled<T> {
 }
 
 impl<T: Scalar> Prepared<T> {
+    /// The same with some settings changed.
+    pub(super) fn at(&self, given: &Settings) -> Result<Self> {
+        let mut given = given.clone();
+        let (scale, impute) =
+            (given.word("scale")?.unwrap_or(self.scale), given.word("impute")?.unwrap_or(self.impute));
+        given.take_all(&PREPARED_SETTINGS);
+        let auto = matches!(given.value("penalty"), Some(Value::Text(word)) if word == "auto");
+        if auto && !self.penalties.is_empty() {
+            given.take("penalty");
+        }
+        let penalties = if given.value("penalty").is_some() { Vec::new() } else { self.penalties.clone() };
+        let weight = recipe::take_feature_weight(&mut given)?.or(self.weight);
+        Ok(Prepared { inner: self.inner.with(&given)?, scale, impute, penalties, weight, most: self.most })
+    }
+
     /// Whether anything but the names of columns is learned.
     fn changes(&self, data: &Dataset<T>) -> bool {
         self.scale != Scale::None || self.impute != Impute::None || data.has_words()
@@ -97,6 +115,19 @@ impl<T: Scalar> Prepared<T> {
         }
     }
 
+    /// What the choice of settings looks at: all labels where all penalties cost little more than one.
+    pub(super) fn searched<'a>(&self, data: &'a Dataset<T>, run: &Run) -> Result<Cow<'a, Dataset<T>>> {
+        let known = data.y.as_ref().map_or(0, |target| target.known().len());
+        searched(data, if self.inner.shares_penalties(known) { usize::MAX } else { self.most }, run.seed)
+    }
+
+    /// The share of the labels that the choice of settings looks at.
+    pub(super) fn share(&self, data: &Dataset<T>) -> f64 {
+        let known = data.y.as_ref().map_or(0, |target| target.known().len());
+        let all = data.frame.is_none() || self.inner.shares_penalties(known);
+        if all { 1.0 } else { searched::share(known, self.most) }
+    }
+
     /// The machine with the best of the penalties, and what is to be said about the choice.
     fn settled(&self, data: &Dataset<T>, run: &Run) -> Result<Settled<T>> {
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
@@ -104,20 +135,23 @@ impl<T: Scalar> Prepared<T> {
         if held == 0 {
             return Ok(Settled { machine: self.inner.with(&Settings::default())?, warning: None, chosen: None });
         }
+        let (known, data) = (target.known().len(), self.searched(data, run)?);
+        let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
         folds.truncate(held);
-        let tried = self.tried(data, &folds, run)?;
+        let tried = self.tried(&data, &folds, run)?;
         let values = !target.is_classes();
         let (penalty, score) = tried[best(&tried, values)];
         let all: Vec<String> = tried.iter().map(|(p, s)| format!("{p}: {s:.4}")).collect();
-        let why = format!("penalty {penalty}, by held-out {} of {}", measure(values), all.join(", "));
+        let part = searched::remark(known, target.known().len());
+        let why = format!("penalty {penalty}, by held-out {} of {}{part}", measure(values), all.join(", "));
         let machine = self.inner.with(&Point::default().with("penalty", penalty))?;
         Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some(why) })
     }
 
     /// Penalties with their mean scores on the folds, in the order in which they were tried: all where all cost little more than
     /// one, else those of [`climbed`].
-    fn tried(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(f64, f64)>> {
+    pub(super) fn tried(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(f64, f64)>> {
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let learned = target.known().len() - folds[0].len();
         if self.penalties.is_empty() || self.inner.shares_penalties(learned) {
@@ -167,17 +201,20 @@ impl<T: Scalar> Prepared<T> {
         if target.known().len() < ENOUGH || smallest_class(target) < FOLDS {
             return Ok((data, None));
         }
+        let (known, some) = (target.known().len(), self.searched(&data, run)?);
+        let target = some.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
         folds.truncate(1);
         let values = !target.is_classes();
         let mut scores = Vec::new();
         for weight in WEIGHTS {
-            let found = self.tried(&data.with_feature_weight(weight)?, &folds, run)?;
+            let found = self.tried(&some.with_feature_weight(weight)?, &folds, run)?;
             scores.push((weight, found[best(&found, values)].1));
         }
         let weight = scores[best(&scores, values)].0;
         let tried: Vec<String> = scores.iter().map(|(w, s)| format!("{w}: {s:.4}")).collect();
-        let why = format!("feature-weight {weight}, by held-out {} of {}", measure(values), tried.join(", "));
+        let part = searched::remark(known, target.known().len());
+        let why = format!("feature-weight {weight}, by held-out {} of {}{part}", measure(values), tried.join(", "));
         Ok((data.with_feature_weight(weight)?, Some(why)))
     }
 
@@ -203,7 +240,7 @@ impl<T: Scalar> Prepared<T> {
     }
 }
 
-fn has_features<T>(data: &Dataset<T>) -> bool {
+pub(super) fn has_features<T>(data: &Dataset<T>) -> bool {
     data.frame.as_ref().is_some_and(|frame| frame.features.is_some())
 }
 
@@ -236,12 +273,12 @@ fn climbed(
 }
 
 /// Where the best score is, the first of equals.
-fn best(tried: &[(f64, f64)], values: bool) -> usize {
+pub(super) fn best(tried: &[(f64, f64)], values: bool) -> usize {
     (1..tried.len()).fold(0, |best, at| if is_better(tried[at].1, tried[best].1, values) { at } else { best })
 }
 
 /// The least error of values, the largest share of right classes.
-fn is_better(a: f64, b: f64, values: bool) -> bool {
+pub(super) fn is_better(a: f64, b: f64, values: bool) -> bool {
     if values { a < b } else { a > b }
 }
 
@@ -249,7 +286,7 @@ fn quiet(run: &Run) -> Run {
     Run { watch: run.watch.silent(), ..run.clone() }
 }
 
-fn measure(values: bool) -> &'static str {
+pub(super) fn measure(values: bool) -> &'static str {
     if values { "root mean squared error" } else { "micro-F1" }
 }
 
@@ -303,17 +340,7 @@ fn no_better_than(error: f64, deviation: f64) -> Option<String> {
 
 impl<T: Scalar> Estimator<T> for Prepared<T> {
     fn with(&self, given: &Settings) -> Result<Box<dyn Estimator<T>>> {
-        let mut given = given.clone();
-        let (scale, impute) =
-            (given.word("scale")?.unwrap_or(self.scale), given.word("impute")?.unwrap_or(self.impute));
-        given.take_all(&PREPARED_SETTINGS);
-        let auto = matches!(given.value("penalty"), Some(Value::Text(word)) if word == "auto");
-        if auto && !self.penalties.is_empty() {
-            given.take("penalty");
-        }
-        let penalties = if given.value("penalty").is_some() { Vec::new() } else { self.penalties.clone() };
-        let weight = recipe::take_feature_weight(&mut given)?.or(self.weight);
-        Ok(Box::new(Prepared { inner: self.inner.with(&given)?, scale, impute, penalties, weight }))
+        Ok(Box::new(self.at(given)?))
     }
 
     fn settings(&self) -> Settings {
@@ -327,7 +354,7 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
         // A machine that is given a penalty does not look for one.
         let given = self.penalties.first().map(|p| Point::default().with("penalty", *p)).unwrap_or_default();
         let plan = self.inner.with(&given)?.plan(&*self.prepared(data)?, run)?;
-        let share = (FOLDS - 1) as f64 / FOLDS as f64;
+        let share = self.share(data) * (FOLDS - 1) as f64 / FOLDS as f64;
         let search = self.inner.validate_seconds(&plan, self.penalties.len(), share);
         Ok(Plan { seconds: plan.seconds + parts * search, ..plan })
     }

@@ -8,6 +8,7 @@ use super::compat::{Compat, Compatibility};
 use super::directions::Directions;
 use super::preparation::{Impute, Scale};
 use super::prepared::{PREPARED_SETTINGS, Prepared};
+use super::searched::SEARCHED;
 use super::svd_predictor::COMPARED;
 use super::{
     Approximation, Biclustering, Estimator, EstimatorEntry, FitReport, Gram, KernelPca, KernelSvd, KernelSvdModel,
@@ -439,6 +440,8 @@ pub fn estimator<T: Scalar>(
         scale,
         impute,
         weight,
+        // A given matrix has the values of all nodes, and a part of it another meaning.
+        most: if recipe.svd.gram.kernel.is_precomputed() { usize::MAX } else { SEARCHED },
         penalties: entry.penalties[usize::from(values)].to_vec(),
         inner: (entry.build)(recipe.clone()),
     };
@@ -446,8 +449,7 @@ pub fn estimator<T: Scalar>(
     if !open {
         return Ok((recipe, prepared.with(&given)?));
     }
-    let (judge, penalties) = (prepared.with(&Settings::default())?, prepared.penalties.clone());
-    let directions = Directions { penalties, weighed: weight.is_some(), judge, inner: Box::new(prepared) };
+    let directions = Directions { judge: prepared.at(&Settings::default())?, inner: Box::new(prepared) };
     Ok((recipe, directions.with(&given)?))
 }
 

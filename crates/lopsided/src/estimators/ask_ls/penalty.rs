@@ -8,7 +8,8 @@
 //! | --- | --- | --- |
 //! | 0.03, 0.1, 0.3, 0.9 of 1/σ₁ | all kernels | definite, hence stable |
 //! | 1 itself | sparse K that is not symmetrised | what \[AsKLS\] takes for graphs |
-//! | 3, 30, 300 of 1/σ₁ | all but sparse K of over 2000 samples | smooth kernels have few large singular values |
+//! | 3 of 1/σ₁ | all but sparse K of over 2000 samples | smooth kernels have few large singular values |
+//! | 30, 300 of 1/σ₁ | the same, unless 3 is clearly worse than less | they take longest |
 //!
 //! Every candidate is judged as the fit itself would be: functions learned without a part, their scores on the
 //! part merged, and the log-loss (stacked classes) or the squared error of the result. Candidates whose system
@@ -32,6 +33,8 @@ use std::str::FromStr;
 /// above it, where a smooth kernel has few singular values to spare.
 const DEFINITE: [f64; 4] = [0.03, 0.1, 0.3, 0.9];
 const INDEFINITE: [f64; 3] = [3.0, 30.0, 300.0];
+/// The largest of them cost most, and are tried unless the loss of the one before them is above the least by more than this share.
+const HOPELESS: f64 = 0.05;
 /// The penalty of \[AsKLS\] for graphs, whose singular values are those of a walk, about 1.
 const WALK: f64 = 1.0;
 /// Up to so many training samples every part of them is held out once, beyond it only some parts are.
@@ -193,6 +196,18 @@ impl Candidate {
             Candidate::Plain(penalty) => penalty,
         }
     }
+
+    /// Whether it lies beyond the first that is not definite.
+    fn is_large(&self) -> bool {
+        matches!(self, Candidate::Multiple(multiple) if *multiple > INDEFINITE[0])
+    }
+}
+
+/// Whether larger penalties than these may be better: the largest is about as good as any, or could not be solved.
+fn is_hopeful(tested: &[(Candidate, f64)]) -> bool {
+    let least = tested.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
+    let largest = tested.iter().find(|(c, _)| matches!(c, Candidate::Multiple(multiple) if *multiple == INDEFINITE[0]));
+    largest.is_none_or(|(_, loss)| *loss <= (1.0 + HOPELESS) * least)
 }
 
 /// The held-out loss of every candidate: on all nodes of a graph, on at most 2000 rows of a table, whose block of K is then held in
@@ -256,19 +271,30 @@ impl<'a> Search<'a> {
         let sigma = with_matrix(self.machine, &self.task, &all, |k, _| linsys::largest_singular_value(k, &self.run))?;
         // Beside a tiny σ₁ the paper's penalty would leave nothing but biases, which differ from part to part.
         let vanishes = |c: &Candidate| matches!(c, Candidate::Plain(penalty) if penalty * sigma < DEFINITE[0]);
-        let scores = if self.shares_a_decomposition() { self.together(sigma)? } else { self.one_by_one(sigma)? };
+        let kept = self.candidates.iter().copied().filter(|c| !vanishes(c));
+        let (last, first): (Vec<_>, Vec<_>) = kept.partition(Candidate::is_large);
+        let mut tested = self.tested(&first, sigma)?;
+        if !last.is_empty() && is_hopeful(&tested) {
+            tested.extend(self.tested(&last, sigma)?);
+        }
+        Ok(tested)
+    }
+
+    /// The held-out loss of these candidates.
+    fn tested(&self, candidates: &[Candidate], sigma: f64) -> Result<Vec<(Candidate, f64)>> {
+        let together = self.shares_a_decomposition();
+        let scores = if together { self.together(candidates, sigma)? } else { self.one_by_one(candidates, sigma)? };
         let rows = self.folds.concat();
         let (y, weights) = (rows_of(self.task.y, &rows), self.task.weights_of(&rows));
-        let loss = |at: usize| -> Option<f64> {
-            let held = scores[at].as_ref()?;
+        let loss = |held: &Scores| -> Option<f64> {
             let merger = match self.machine.plain_merge() {
                 Merge::Stack => Merger::weighted(held, y.as_ref(), self.task.answer, weights.as_deref()),
                 merge => Merger::plain(merge),
             };
             Some(merger.loss(held, y.as_ref(), self.task.answer, weights.as_deref())).filter(|loss| loss.is_finite())
         };
-        let kept = self.candidates.iter().enumerate().filter(|(_, c)| !vanishes(c));
-        Ok(kept.filter_map(|(at, c)| loss(at).map(|loss| (*c, loss))).collect())
+        let of = |(c, held): (&Candidate, &Option<Scores>)| held.as_ref().and_then(loss).map(|loss| (*c, loss));
+        Ok(candidates.iter().zip(&scores).filter_map(of).collect())
     }
 
     /// Whether all parts follow from one decomposition of K, which costs less than one for each part.
@@ -278,16 +304,16 @@ impl<'a> Search<'a> {
     }
 
     /// Held-out scores of every candidate, in the order of the folds, by one decomposition.
-    fn together(&self, sigma: f64) -> Result<Vec<Option<Scores>>> {
-        let systems: Vec<CoupledSystem> = self.candidates.iter().map(|c| self.system(*c, sigma)).collect();
+    fn together(&self, candidates: &[Candidate], sigma: f64) -> Result<Vec<Option<Scores>>> {
+        let systems: Vec<CoupledSystem> = candidates.iter().map(|c| self.system(*c, sigma)).collect();
         let order = self.folds.concat();
         let found = nested::stacked(&self.task, &self.folds, &systems, &self.run)?;
         Ok(found.into_iter().map(|found| found.map(|found| found.held.rows(&order))).collect())
     }
 
     /// The same, each part for itself.
-    fn one_by_one(&self, sigma: f64) -> Result<Vec<Option<Scores>>> {
-        let one = |fold: &Vec<usize>| self.held(fold, sigma);
+    fn one_by_one(&self, candidates: &[Candidate], sigma: f64) -> Result<Vec<Option<Scores>>> {
+        let one = |fold: &Vec<usize>| self.held(candidates, fold, sigma);
         let parts: Vec<Result<Vec<Option<Scores>>>> = if self.task.is_light() {
             self.folds.par_iter().map(one).collect()
         } else {
@@ -298,7 +324,7 @@ impl<'a> Search<'a> {
             let scores: Vec<&Scores> = parts.iter().map(|part| part[at].as_ref()).collect::<Option<_>>()?;
             Some(Scores::below(&scores))
         };
-        Ok((0..self.candidates.len()).map(below).collect())
+        Ok((0..candidates.len()).map(below).collect())
     }
 
     /// The paper's penalty is meant with what is done where it makes the system singular.
@@ -311,7 +337,7 @@ impl<'a> Search<'a> {
     }
 
     /// Scores of one fold by what the others say, for every candidate; `None` for one whose system is singular or not solved.
-    fn held(&self, fold: &[usize], sigma: f64) -> Result<Vec<Option<Scores>>> {
+    fn held(&self, candidates: &[Candidate], fold: &[usize], sigma: f64) -> Result<Vec<Option<Scores>>> {
         let rest = complement(fold, self.task.train.len());
         let (nodes, tested) = (self.task.nodes(&rest), self.task.nodes(fold));
         let y = rows_of(self.task.y, &rest);
@@ -336,7 +362,7 @@ impl<'a> Search<'a> {
                 let functions = Functions::padded(&solved, &nodes, self.task.k.nrows());
                 functions.scores_within(self.task.k, &tested).map(Some)
             };
-            self.candidates.iter().map(one).collect()
+            candidates.iter().map(one).collect()
         })
     }
 }
@@ -357,13 +383,22 @@ mod tests {
             let machine = AskLs::new("precomputed");
             let search = Search::new(&machine, &task, Some(&target), &Run::default()).unwrap();
             assert!(search.shares_a_decomposition());
-            let (together, alone) = (search.together(0.9).unwrap(), search.one_by_one(0.9).unwrap());
+            let all = &search.candidates;
+            let (together, alone) = (search.together(all, 0.9).unwrap(), search.one_by_one(all, 0.9).unwrap());
             for (at, (one, other)) in together.iter().zip(&alone).enumerate() {
                 let (Some(one), Some(other)) = (one, other) else { panic!("candidate {at} of {n} samples") };
                 let near = |a: &faer::Mat<f64>, b: &faer::Mat<f64>| (a - b).norm_max() < 1e-7 * (1.0 + b.norm_max());
                 assert!(near(&one.source, &other.source) && near(&one.target, &other.target), "candidate {at}");
             }
         }
+    }
+
+    #[test]
+    fn large_penalties_are_tried_unless_the_one_before_them_is_clearly_worse() {
+        let found = |last: f64| [(Candidate::Multiple(0.9), 1.0), (Candidate::Multiple(INDEFINITE[0]), last)];
+        assert!(is_hopeful(&found(1.04)) && !is_hopeful(&found(1.06)));
+        assert!(is_hopeful(&found(1.0)[..1]), "it could not be solved");
+        assert!(!Candidate::Multiple(INDEFINITE[0]).is_large() && Candidate::Multiple(INDEFINITE[1]).is_large());
     }
 
     /// Rows of a longer table are searched in memory: the same as a search on those rows alone.
