@@ -56,6 +56,7 @@ fn drawn(target: &Target, most: usize, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::graph::{Graph, GraphRule};
 
     #[test]
     fn classes_keep_their_shares_and_small_ones_a_few() {
@@ -75,5 +76,19 @@ mod tests {
         }
         let values = Target::Values((0..50).map(f64::from).collect());
         assert_eq!(drawn(&values, 20, 0).len(), 20);
+    }
+
+    #[test]
+    fn a_search_looks_at_some_nodes_of_many_and_at_all_of_few() {
+        let links: Vec<(u32, u32, f64)> = (0..60).map(|i| (i, (i + 1) % 60, 1.0)).collect();
+        let graph = Graph::new((0..60).map(|i| i.to_string()).collect(), &links).unwrap();
+        let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
+        let data = Dataset { y: Some(Target::Values((0..60).map(f64::from).collect())), ..data };
+        assert!(matches!(searched(&data, 60, 1).unwrap(), Cow::Borrowed(_)));
+        let some = searched(&data, 59, 1).unwrap();
+        assert_eq!((some.x.count(), some.x.width(), some.frame.is_some()), (59, data.x.width(), true));
+        assert_eq!(some.y.as_ref().unwrap().known().len(), 59);
+        let table = Dataset { frame: None, ..data.clone() };
+        assert!(matches!(searched(&table, 10, 1).unwrap(), Cow::Borrowed(_)), "rows of a table are all looked at");
     }
 }
