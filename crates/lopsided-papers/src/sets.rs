@@ -1,6 +1,6 @@
 //! The data sets of a folder.
 
-use crate::tasks::standardized;
+use crate::tasks::{filled, standardized};
 use lopsided::data::io::classes_of;
 use lopsided::data::io::{Format, Input, ReadOptions, is_svmlight, read, read_labels};
 use lopsided::{Csr, Dataset, Error, Graph, GraphRule, Mat, Result, Samples, Target};
@@ -118,6 +118,13 @@ impl Folder {
         let file = self.file(&["data.csv"]).ok_or_else(|| self.missing("data.csv"))?;
         let (samples, target) = self.rows_of(&file)?;
         Ok((Dataset::new(Samples::Dense(standardized(samples.as_ref()))), target))
+    }
+
+    /// Reads the table with its columns as they are; missing values are the mean of their column.
+    pub(super) fn unscaled_table(&self) -> anyhow::Result<(Dataset<f64>, Target)> {
+        let file = self.file(&["data.csv"]).ok_or_else(|| self.missing("data.csv"))?;
+        let (samples, target) = self.rows_of(&file)?;
+        Ok((Dataset::new(Samples::Dense(filled(samples.as_ref()))), target))
     }
 
     /// Reads the table and, below it, the rows of `test.csv` where there is one; also the number of rows above those.

@@ -27,4 +27,4 @@ pub use hold_out::{HoldOut, HoldOutScore};
 pub use inductive::{InductivePrediction, TableScores};
 pub use reconstruct::{Reconstruction, reconstruct};
 pub use summary::{Summary, summarize};
-pub use tables::{Measure, TablePrediction, standardized, standardized_by};
+pub use tables::{Measure, TablePrediction, filled, standardized, standardized_by};

@@ -203,10 +203,32 @@ pub(super) fn select(m: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
 
 /// The columns of a table with mean 0 and standard deviation 1; missing values become 0, constant columns too.
 pub fn standardized(samples: SamplesRef<'_, f64>) -> Mat<f64> {
-    let (n, d) = (samples.count(), samples.width());
-    let mut x = Mat::<f64>::zeros(n, d);
-    (0..n).for_each(|i| samples.for_each(i, |j, value| x[(i, j)] = value));
-    standardized_by(x, &(0..n).collect::<Vec<_>>())
+    standardized_by(written_out(samples), &(0..samples.count()).collect::<Vec<_>>())
+}
+
+/// The columns of a table as they are; missing values become the mean of their column.
+///
+/// ```
+/// use lopsided::{Mat, Samples};
+/// use lopsided_papers::tasks::filled;
+///
+/// let x = Samples::Dense(Mat::from_fn(3, 1, |i, _| [1.0, f64::NAN, 4.0][i]));
+/// assert_eq!(filled(x.as_ref())[(1, 0)], 2.5);
+/// ```
+pub fn filled(samples: SamplesRef<'_, f64>) -> Mat<f64> {
+    let mut x = written_out(samples);
+    for j in 0..x.ncols() {
+        let known: Vec<f64> = x.col(j).iter().copied().filter(|v| v.is_finite()).collect();
+        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        x.col_mut(j).iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = mean);
+    }
+    x
+}
+
+fn written_out(samples: SamplesRef<'_, f64>) -> Mat<f64> {
+    let mut x = Mat::<f64>::zeros(samples.count(), samples.width());
+    (0..samples.count()).for_each(|i| samples.for_each(i, |j, value| x[(i, j)] = value));
+    x
 }
 
 /// The columns with mean 0 and standard deviation 1 over some of the rows; missing values and constant columns become 0.
