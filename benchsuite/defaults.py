@@ -8,7 +8,8 @@ StandardScaler + SVC or logistic regression on tables, StandardScaler + Ridge fo
 TruncatedSVD for embeddings and held-out links, k-means on tf-idf for documents and on the rows of a generated matrix.
 
 The estimator that speaks for a set is fixed beforehand: `ls-svm` for classes, of rows and of nodes, `krr` for values; all others are
-shown beside it. Generated sets: a graph whose groups link to the next one on a cycle, bilinear pairs, a matrix of blocks.
+shown beside it. Generated sets: a graph whose groups link to the next one on a cycle, bilinear pairs, a matrix of blocks, and four
+tables of values (Friedman's three functions with noise, and a linear one).
 
 `--results` keeps what was measured, line by line, so that a run may be cut into pieces: pieces with the same file add up, and the page
 is made of all of them.
@@ -28,6 +29,7 @@ import scipy.io
 import scipy.sparse as sp
 from common import Program
 from sklearn.cluster import MiniBatchKMeans
+from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3, make_regression
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression, RidgeCV
@@ -200,6 +202,22 @@ def blocks(work):
     group = rng.permutation(400) % 4
     rate = 0.1 + 0.25 * (group[:, None] == np.arange(240)[None, :] % 4)
     return generated(work, "block matrix (generated)", group, matrix=rng.poisson(rate))
+
+
+def curves(work):
+    """Folders with tables of values: Friedman's three functions, and a linear one where Ridge is right."""
+    tables = {
+        "friedman1 (generated)": make_friedman1(500, noise=1.0, random_state=0),
+        "friedman2 (generated)": make_friedman2(500, noise=100.0, random_state=0),
+        "friedman3 (generated)": make_friedman3(500, noise=0.1, random_state=0),
+        "linear (generated)": make_regression(500, 10, n_informative=5, noise=50.0, random_state=0),
+    }
+    for name, (x, y) in tables.items():
+        folder = work / name
+        folder.mkdir(exist_ok=True)
+        header = [*(f"x{j}" for j in range(x.shape[1])), "target"]
+        write(folder / "data.csv", header, [[f"{value:.9g}" for value in row] for row in np.c_[x, y]])
+        yield folder
 
 
 def generated(work, name, group, edges=None, matrix=None):
@@ -377,7 +395,7 @@ def main():
     results = Results(args.results)
     with tempfile.TemporaryDirectory() as work:
         work = Path(work)
-        folders = [f for f in sorted(Path(os.environ["LOPSIDED_DATA"]).iterdir()) if f.is_dir()] + [cyclic(work), blocks(work)]
+        folders = [f for f in sorted(Path(os.environ["LOPSIDED_DATA"]).iterdir()) if f.is_dir()] + [cyclic(work), blocks(work), *curves(work)]
         for folder in (f for f in folders if not args.sets or f.name in args.sets):
             kind = "nodes" if edges_of(folder) else "tables" if table_of(folder) else ""
             if kind in args.tasks and not results.has(folder.name, kind):
