@@ -20,6 +20,7 @@ use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::GraphFrame;
 use faer::Mat;
 use std::borrow::Cow;
+use std::fmt::Write;
 
 /// Settings that every estimator of the list has beside its own.
 pub const PREPARED_SETTINGS: [Setting; 2] = [
@@ -45,6 +46,10 @@ const SOME: usize = 1000;
 /// Fewer samples than this say nothing about a penalty.
 const ENOUGH: usize = 12;
 
+/// Bandwidths of the rows of a table that are tried beside the usual one, as factors of it: a wide kernel is nearly linear, which many
+/// tables are.
+pub(super) const WIDER: [f64; 1] = [3.0];
+
 /// Shares of features beside links that are tried, links alone and features alone among them.
 const WEIGHTS: [f64; 5] = [0.5, 0.2, 0.8, 0.0, 1.0];
 
@@ -55,6 +60,8 @@ pub(super) struct Prepared<T> {
     pub(super) scale: Scale,
     pub(super) impute: Impute,
     pub(super) penalties: Vec<f64>,
+    /// Factors of the bandwidth to choose from beside the usual one, with the penalty.
+    pub(super) factors: Vec<f64>,
     /// Share of the features of nodes beside their links; `None`: the best of a few.
     pub(super) weight: Option<f64>,
     /// Labelled nodes on which penalties and weights are chosen at most.
@@ -79,9 +86,11 @@ impl<T: Scalar> Prepared<T> {
         if auto && !self.penalties.is_empty() {
             given.take("penalty");
         }
-        let penalties = if given.value("penalty").is_some() { Vec::new() } else { self.penalties.clone() };
+        let open = |name: &str| given.value(name).is_none();
+        let penalties = if open("penalty") { self.penalties.clone() } else { Vec::new() };
+        let factors = if open("gamma") && open("gamma-factor") { self.factors.clone() } else { Vec::new() };
         let weight = recipe::take_feature_weight(&mut given)?.or(self.weight);
-        Ok(Prepared { inner: self.inner.with(&given)?, scale, impute, penalties, weight, most: self.most })
+        Ok(Prepared { inner: self.inner.with(&given)?, scale, impute, penalties, factors, weight, most: self.most })
     }
 
     /// Whether anything but the names of columns is learned.
@@ -141,11 +150,22 @@ impl<T: Scalar> Prepared<T> {
         folds.truncate(held);
         let tried = self.tried(&data, &folds, run)?;
         let values = !target.is_classes();
-        let (penalty, score) = tried[best(&tried, values)];
+        let (mut penalty, mut score) = tried[best(&tried, values)];
         let all: Vec<String> = tried.iter().map(|(p, s)| format!("{p}: {s:.4}")).collect();
         let part = searched::remark(known, target.known().len());
-        let why = format!("penalty {penalty}, by held-out {} of {}{part}", measure(values), all.join(", "));
-        let machine = self.inner.with(&Point::default().with("penalty", penalty))?;
+        let mut why = format!("penalty {penalty}, by held-out {} of {}{part}", measure(values), all.join(", "));
+        let mut settings = Settings::default();
+        for &factor in &self.factors {
+            let wider = self.wider(&data, factor, penalty, &folds, run)?;
+            let all: Vec<String> = wider.iter().map(|(p, s)| format!("{p}: {s:.4}")).collect();
+            let _ = write!(why, "; with gamma-factor {factor} {}", all.join(", "));
+            if let Some(&(p, s)) = wider.get(best(&wider, values)).filter(|(_, s)| is_better(*s, score, values)) {
+                (penalty, score) = (p, s);
+                settings = Settings::default().with("gamma-factor", factor);
+                let _ = write!(why, ", which is taken");
+            }
+        }
+        let machine = self.inner.with(&settings.with("penalty", penalty))?;
         Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some(why) })
     }
 
@@ -157,15 +177,34 @@ impl<T: Scalar> Prepared<T> {
         if self.penalties.is_empty() || self.inner.shares_penalties(learned) {
             return self.all_tried(data, folds, run);
         }
-        let score = |penalty: f64| self.score_of(data, penalty, folds, run);
+        let score = |penalty: f64| self.score_of(data, Point::default().with("penalty", penalty), folds, run);
         let tried = climbed(&self.penalties, !target.is_classes(), score)?;
         if tried.is_empty() { self.all_tried(data, folds, run) } else { Ok(tried) }
     }
 
-    /// The mean score of a penalty on the folds; `None` where it is too large for the precision.
-    fn score_of(&self, data: &Dataset<T>, penalty: f64, folds: &[Vec<usize>], run: &Run) -> Result<Option<f64>> {
-        let point = [Point::default().with("penalty", penalty)];
-        match self.closed_scores(data, &point, folds, &quiet(run)) {
+    /// Penalties with a wider kernel and their scores. What is left of a wide kernel is smaller by the square of the factor, so that
+    /// penalties as large as the best for the usual one are the least of interest: larger ones are tried as long as none is worse.
+    fn wider(
+        &self,
+        data: &Dataset<T>,
+        factor: f64,
+        least: f64,
+        folds: &[Vec<usize>],
+        run: &Run,
+    ) -> Result<Vec<(f64, f64)>> {
+        let values = data.y.as_ref().is_some_and(|target| !target.is_classes());
+        let mut penalties: Vec<f64> = self.penalties.iter().copied().filter(|p| *p > least).collect();
+        penalties.sort_by(f64::total_cmp);
+        let penalties = if penalties.is_empty() { vec![least] } else { penalties };
+        climbed(&penalties, values, |penalty| {
+            let point = Point::default().with("penalty", penalty).with("gamma-factor", factor);
+            self.score_of(data, point, folds, run)
+        })
+    }
+
+    /// The mean score of a point on the folds; `None` where its penalty is too large for the precision.
+    fn score_of(&self, data: &Dataset<T>, point: Point, folds: &[Vec<usize>], run: &Run) -> Result<Option<f64>> {
+        match self.closed_scores(data, &[point], folds, &quiet(run)) {
             Err(Error::Singular { .. }) => Ok(None),
             scores => Ok(scores?.first().map(|s| mean(s))),
         }
@@ -356,7 +395,9 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
         let plan = self.inner.with(&given)?.plan(&*self.prepared(data)?, run)?;
         let share = self.share(data) * (FOLDS - 1) as f64 / FOLDS as f64;
         let search = self.inner.validate_seconds(&plan, self.penalties.len(), share);
-        Ok(Plan { seconds: plan.seconds + parts * search, ..plan })
+        // Wider kernels take two penalties each as a rule.
+        let wider = self.factors.len() as f64 * self.inner.validate_seconds(&plan, 2, share);
+        Ok(Plan { seconds: plan.seconds + parts * (search + wider), ..plan })
     }
 
     fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {

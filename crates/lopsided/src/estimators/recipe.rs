@@ -7,7 +7,7 @@
 use super::compat::{Compat, Compatibility};
 use super::directions::Directions;
 use super::preparation::{Impute, Scale};
-use super::prepared::{PREPARED_SETTINGS, Prepared};
+use super::prepared::{PREPARED_SETTINGS, Prepared, WIDER};
 use super::searched::SEARCHED;
 use super::svd_predictor::COMPARED;
 use super::{
@@ -422,6 +422,7 @@ pub fn estimator<T: Scalar>(
     let table = data.frame.is_none() && data.z.is_none() && !KernelSpec::new(&kernel).is_precomputed();
     let compat = take_compat(&mut given, Compat::None)?;
     let asked = given.value("rank").is_some();
+    let width = given.value("gamma").is_some() || given.value("gamma-factor").is_some();
     let mut svd = take_svd::<T>(&mut given, &usual, entry.has("landmarks"), usize::MAX)?;
     if !asked {
         // Large graphs have more to tell than small ones.
@@ -436,7 +437,9 @@ pub fn estimator<T: Scalar>(
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
     let (scale, impute) = take_preparation(&mut given, &recipe, data)?;
+    let wider = table && compat.kind == Compat::None && !width && recipe.svd.gram.kernel.gamma_from_data();
     let prepared = Prepared {
+        factors: if wider { WIDER.to_vec() } else { Vec::new() },
         scale,
         impute,
         weight,
