@@ -12,6 +12,7 @@ mod interrupt;
 mod labelled;
 mod memory;
 mod output;
+mod page;
 mod progress;
 mod talk;
 

@@ -9,7 +9,9 @@ use super::preparation::{Impute, Preparation, Scale};
 use super::recipe;
 use super::scoring::{deal, hidden};
 use super::searched::{self, searched};
-use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits};
+use super::{
+    Answer, Choice, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits,
+};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
@@ -65,8 +67,11 @@ pub(super) struct Prepared<T> {
 struct Settled<T> {
     machine: Box<dyn Estimator<T>>,
     warning: Option<String>,
-    chosen: Option<String>,
+    chosen: Option<Chosen>,
 }
+
+/// A choice in words and in numbers.
+type Chosen = (String, Choice);
 
 impl<T: Scalar> Prepared<T> {
     /// The same with some settings changed.
@@ -146,7 +151,8 @@ impl<T: Scalar> Prepared<T> {
         let part = searched::remark(known, target.known().len());
         let why = format!("penalty {penalty}, by held-out {} of {}{part}", measure(values), all.join(", "));
         let machine = self.inner.with(&Point::default().with("penalty", penalty))?;
-        Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some(why) })
+        let choice = Choice::new("penalty", measure(values), tried, penalty);
+        Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some((why, choice)) })
     }
 
     /// Penalties with their mean scores on the folds, in the order in which they were tried: all where all cost little more than
@@ -190,7 +196,7 @@ impl<T: Scalar> Prepared<T> {
 
     /// Nodes with the share of their features that was given, or with the best of a few on a held-out third of the labels, and
     /// how that was chosen.
-    fn weighed(&self, data: Dataset<T>, run: &Run) -> Result<(Dataset<T>, Option<String>)> {
+    fn weighed(&self, data: Dataset<T>, run: &Run) -> Result<(Dataset<T>, Option<Chosen>)> {
         if !has_features(&data) {
             return Ok((data, None));
         }
@@ -215,7 +221,8 @@ impl<T: Scalar> Prepared<T> {
         let tried: Vec<String> = scores.iter().map(|(w, s)| format!("{w}: {s:.4}")).collect();
         let part = searched::remark(known, target.known().len());
         let why = format!("feature-weight {weight}, by held-out {} of {}{part}", measure(values), tried.join(", "));
-        Ok((data.with_feature_weight(weight)?, Some(why)))
+        let choice = Choice::new("feature-weight", measure(values), scores, weight);
+        Ok((data.with_feature_weight(weight)?, Some((why, choice))))
     }
 
     /// Scores of points that say everything, each fold prepared by the rows outside of it.
@@ -383,8 +390,11 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
         report.warnings.extend(preparation.iter().flat_map(Preparation::remarks).cloned());
         report.warnings.extend(warning);
         report.warnings.extend(note.filter(|note| !inner.report().warnings.contains(note)));
-        let chosen: Vec<String> = weighed.into_iter().chain(report.chosen.or(chosen)).collect();
+        let (weighed, weights) = weighed.unzip();
+        let (settled, penalties) = chosen.unzip();
+        let chosen: Vec<String> = weighed.into_iter().chain(report.chosen.or(settled)).collect();
         report.chosen = Some(chosen.join("; ")).filter(|chosen| !chosen.is_empty());
+        report.choices.splice(0..0, weights.into_iter().chain(penalties));
         if let Some(weight) = weight {
             report.params.insert("feature-weight".into(), weight.into());
         }
