@@ -15,6 +15,7 @@ mod output;
 mod page;
 mod progress;
 mod talk;
+mod terminal;
 
 use clap::Parser;
 use std::process::ExitCode;

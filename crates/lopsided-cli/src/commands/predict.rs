@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::args::PredictArgs;
 use crate::context::Context;
 use crate::failure::hinted;
-use crate::{input, labelled, output, page, talk};
+use crate::{input, labelled, output, page, talk, terminal};
 use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::archive::Archive;
@@ -468,12 +468,11 @@ impl Summary {
         if context.global.json {
             return Ok(talk::json(self)?);
         }
-        let text = text::aligned(&self.lines());
         if self.out.is_some() {
-            return Ok(talk::print(&text)?);
+            return Ok(talk::print(&terminal::aligned(&self.lines()))?);
         }
         if self.scored > 0 && !context.global.quiet {
-            talk::remark(text.trim_end());
+            talk::remark(terminal::remarked(&self.lines()).trim_end());
         }
         Ok(talk::print(csv)?)
     }

@@ -46,6 +46,7 @@ use crate::base::scalar::Scalar;
 use crate::estimators::{Fitted, Model};
 use crate::report::text::number;
 use crate::report::{Account, Page, svg};
+use crate::solvers::svd::SolveReport;
 
 /// The page of a model of any kind, with what it says of its own fit; `name` is what it was learned from.
 ///
@@ -54,8 +55,11 @@ use crate::report::{Account, Page, svg};
 pub fn fitted<T: Scalar>(model: &Fitted<T>, name: &str, run: &Run) -> Result<Page> {
     match model {
         Fitted::Embedding(svd) => {
-            let warnings = &svd.report().notes;
-            Ok(embedding(svd, name, run)?.warnings(warnings))
+            let report = svd.report();
+            let chosen = vec![("operator".to_string(), svd.operator.clone()), ("solver".into(), solver(report))];
+            let lines = svd.kernel.as_params().map(|(name, value)| (name, word(&value))).collect();
+            let account = Account { warnings: report.notes.clone(), chosen, lines, ..Account::default() };
+            Ok(embedding(svd, name, run)?.account(&account))
         }
         Fitted::Clusters(model) => Ok(clusters(model, None, name, run)?.warnings(&model.svd.report().notes)),
         Fitted::Components(model) => Ok(components(&model.variances, model.n_train, name).warnings(&model.warnings())),
@@ -95,6 +99,10 @@ pub fn predictor<T: Scalar>(model: &dyn Model<T>, name: &str, run: &Run) -> Resu
         page = spectrum::section(page, svd);
     }
     Ok(page)
+}
+
+fn solver(report: &SolveReport) -> String {
+    if report.why.is_empty() { report.solver.clone() } else { format!("{}: {}", report.solver, report.why) }
 }
 
 /// A parameter of a report as a reader has it.

@@ -2,7 +2,7 @@
 
 use super::learned::Learning;
 use crate::context::Context;
-use crate::{memory, page, talk};
+use crate::{memory, page, talk, terminal};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Plan, Preparation, StreamedModel, recipe};
 use lopsided::report::{Account, text};
@@ -157,7 +157,13 @@ impl Summary {
     pub(super) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.problem.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
+        if context.global.json {
+            return talk::json(self);
+        }
+        let mut lines = self.lines();
+        let at = lines.iter().position(|(label, _)| *label == "singular values").map_or(0, |at| at + 1);
+        lines.splice(at..at, terminal::bars(&self.singular_values, &std::io::stdout()).map(|bars| ("", bars)));
+        talk::print(&terminal::aligned(&lines))
     }
 
     /// What the page says of the job.
@@ -238,7 +244,7 @@ impl DryRun {
     pub(in crate::commands) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.problem.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&terminal::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

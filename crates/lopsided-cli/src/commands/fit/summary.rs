@@ -3,7 +3,7 @@
 use super::errors;
 use crate::args::FitArgs;
 use crate::context::Context;
-use crate::{memory, talk};
+use crate::{memory, talk, terminal};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Answer, FitReport, MachineErrors, Model};
 use lopsided::evaluation::{Tried, Tuning};
@@ -90,7 +90,7 @@ impl Summary {
         if context.global.json {
             talk::json(self)
         } else {
-            talk::print(&(self.tried() + &text::aligned(&self.lines())))
+            talk::print(&(self.tried() + &terminal::aligned(&self.lines())))
         }
     }
 
@@ -109,7 +109,7 @@ impl Summary {
             }
             None => {}
         }
-        text::aligned(&lines) + "\n"
+        terminal::aligned(&lines) + "\n"
     }
 
     /// Label and value of each line.

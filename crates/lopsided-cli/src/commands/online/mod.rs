@@ -7,7 +7,7 @@ mod saved;
 use super::Outcome;
 use crate::args::{OnlineArgs, Precision};
 use crate::context::Context;
-use crate::{memory, output, page, talk};
+use crate::{memory, output, page, talk, terminal};
 use anyhow::Result;
 use lopsided::base::file::{Claim, claim};
 use lopsided::base::finite;
@@ -218,7 +218,10 @@ impl<'a> Session<'a> {
         if self.context.global.json {
             talk::json(&summary)?;
         } else if !self.context.global.quiet {
-            talk::remark(text::aligned(&summary.lines()).trim_end());
+            let mut lines = summary.lines();
+            let regret: Vec<f64> = points.iter().map(|point| point.regret).collect();
+            lines.extend(terminal::bars(&regret, &std::io::stderr()).map(|bars| ("regret so far", bars)));
+            talk::remark(terminal::remarked(&lines).trim_end());
         }
         Ok(())
     }
