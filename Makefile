@@ -11,7 +11,7 @@ SEED ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick wheel deny trust
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick pages wheel deny trust
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
@@ -21,7 +21,7 @@ demo: build ## build the program and run its built-in example
 
 test: tools fmt clippy unit python oracle-quick doc ## formatting, lints, all tests, documentation; what CI runs
 
-check: test oracle deny size ## test, plus the whole oracle, licences of the dependencies and the size table
+check: test oracle pages deny size ## test, plus the whole oracle, pages in a browser, licences of the dependencies and the size table
 
 bench: peers ## lopsided beside its peers, in their own environment: a table of ratios
 	.bench-venv/bin/python benchsuite/suite.py
@@ -98,6 +98,13 @@ oracle: venv ## all results against plain NumPy references, on random problems o
 
 oracle-quick: venv ## the part of it that `make test` runs
 	$(call PYTEST,$(if $(SEED),--seed $(SEED) )-m quick oracle)
+
+# In an environment of its own, so that `make test` needs no browser.
+pages: build ## pages of all commands in headless Chromium: errors, accessibility, phones, what a reader can do
+	@[ -x .pages-venv/bin/pytest ] || { $(PYTHON) -m venv .pages-venv && .pages-venv/bin/pip install -q -r pages/requirements.txt; } \
+		|| rm -rf .pages-venv
+	@if [ -x .pages-venv/bin/pytest ]; then LOPSIDED_BIN=$(TARGET_DIR)/debug/lopsided .pages-venv/bin/pytest -q -rs pages; \
+	else echo "pages: skipped, its packages cannot be installed"; fi
 
 wheel: tools ## the Python package as a wheel for others, in target/wheels
 	cd python && maturin build --release --locked

@@ -234,6 +234,28 @@ class Estimator(Parameters, Tags, Callbacks):
         """
         return json.loads(self._fitted().recipe())
 
+    def report(self, path: Any, *, labels: Any = None) -> None:
+        """Write a page that shows the model: one HTML file that needs no network, as `lopsided ... --report` writes it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write.
+        labels : array-like of shape (n_samples,), default=None
+            Classes that colour the samples of an embedding; None in it where one is unknown.
+        """
+        given = None if labels is None else [None if label is None else str(label) for label in labels]
+        seed = seed_of(getattr(self, "random_state", None))
+        self._fitted().page(path, type(self).__name__, given, seed)
+
+    def _account(self) -> dict[str, Any]:
+        """What a notebook shows of a fitted model beside its parameters."""
+        known = getattr(self, "report_", {})
+        names = {"n_train": "samples learned from", "chosen": "chosen", "condition": "condition number", "operator": "operator"}
+        lines = {text: known[name] for name, text in names.items() if known.get(name) is not None}
+        lines |= {"converged": "yes" if known["converged"] else "no"} if "converged" in known else {}
+        return lines | {f"warning {i}": text for i, text in enumerate(known.get("warnings", []), 1)}
+
     def save(self, path: Any) -> None:
         """Write the model file that the program `lopsided` and the Rust library read."""
         if is_list(getattr(self, "gamma", None)):

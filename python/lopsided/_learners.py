@@ -138,14 +138,31 @@ class OnlineLearner(Estimator):
             where it says nothing; `bound_note` then says why, and how to get one.
         """
         model = self._fitted()
+        points = [_regret_point(point) for point in json.loads(model.regret(*self._kept(), curve))]
+        return points if curve else points[-1]
+
+    def _kept(self) -> tuple[Any, Any, Any]:
         if self._trials is None:
             raise ValueError(
                 f"the {self.n_trials_} trials are not known any more: `keep_trials` is {self.keep_trials}, and files have "
                 "none"
             )
         x, z, y = (_joined([trial[i] for trial in self._trials]) for i in range(3))
-        points = [_regret_point(point) for point in json.loads(model.regret(x, z, y, curve))]
-        return points if curve else points[-1]
+        return x, z, y
+
+    def report(self, path: Any) -> None:
+        """Write a page with the regret and its bound: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write.
+        """
+        self._fitted().page(path, type(self).__name__, *self._kept())
+
+    def _account(self) -> dict[str, Any]:
+        account = self.report_["account"]
+        return {"trials": account["trials"], "cumulative loss": account["cumulative_loss"], "rank": account["rank"]}
 
     @classmethod
     def load(cls, path: Any) -> Any:

@@ -1,6 +1,7 @@
 """What makes an estimator one of scikit-learn's, without importing scikit-learn before it is needed."""
 from __future__ import annotations
 
+import html
 import inspect
 import sys
 from typing import Any
@@ -60,12 +61,20 @@ class Parameters:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        out = {"text/plain": repr(self)}
+        out, account = {"text/plain": repr(self)}, self._account_html()
         try:
             from sklearn.utils import estimator_html_repr
         except ImportError:
-            return out
-        return {**out, "text/html": estimator_html_repr(self)}
+            return {**out, "text/html": f"<pre>{html.escape(repr(self))}</pre>{account}"} if account else out
+        return {**out, "text/html": estimator_html_repr(self) + account}
+
+    def _account_html(self) -> str:
+        """A fitted model in a few lines; nothing before."""
+        if getattr(self, "_model", None) is None:
+            return ""
+        row = '<tr><th style="text-align:left">{}</th><td style="text-align:left">{}</td></tr>'
+        lines = (row.format(html.escape(str(name)), html.escape(str(value))) for name, value in self._account().items())
+        return f"<table>{''.join(lines)}</table>"
 
 
 class Tags:

@@ -5,8 +5,9 @@ use crate::nodes;
 use lopsided::base::settings::Settings;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::Fitted;
-use lopsided::estimators::recipe::Usual;
-use lopsided::{BiclusteringModel, Dataset, Error, KernelSvdModel, Mat, Result, Run, Scalar, Side};
+use lopsided::estimators::recipe::{self, Usual};
+use lopsided::report::{Account, Page};
+use lopsided::{BiclusteringModel, Dataset, Error, KernelSvdModel, Mat, Result, Run, Scalar, Side, Target, pages};
 use numpy::Element;
 use serde_json::{Value, json};
 
@@ -127,6 +128,43 @@ fn samples<T: Scalar + Element>(
         Some(z) if columns => Dataset::new(z),
         z => Dataset { z, ..nodes },
     })
+}
+
+/// A page that shows the model, its samples coloured by labels where these are given, with the recipe that makes it again.
+pub(crate) fn page<T: Scalar>(
+    fitted: &Fitted<T>,
+    name: &str,
+    labels: Option<Vec<Option<String>>>,
+    run: &Run,
+) -> Result<Page> {
+    let recipe = Some(json!(recipe::of_archive(&archive(fitted, None))?).to_string());
+    let account = Account { recipe, ..Account::default() };
+    let page = match (labels, fitted) {
+        (Some(labels), Fitted::Embedding(svd)) => {
+            let mut svd = svd.clone();
+            if labels.len() != svd.data.x.count() {
+                return Err(Error::shape("the number of labels", svd.data.x.count(), labels.len()));
+            }
+            svd.data.y = Some(classes_of(labels));
+            pages::fitted(&Fitted::Embedding(svd), name, run)?
+        }
+        (Some(_), _) => return Err(Error::param("labels", "given", "left out: they colour embeddings")),
+        (None, fitted) => pages::fitted(fitted, name, run)?,
+    };
+    Ok(page.account(&account))
+}
+
+/// Classes in the order in which they appear.
+fn classes_of(labels: Vec<Option<String>>) -> Target {
+    let mut names: Vec<String> = Vec::new();
+    let mut code = |label: String| {
+        names.iter().position(|name| *name == label).unwrap_or_else(|| {
+            names.push(label);
+            names.len() - 1
+        }) as u32
+    };
+    let codes = labels.into_iter().map(|label| label.map(&mut code)).collect();
+    Target::Classes { names, codes }
 }
 
 /// The model file.

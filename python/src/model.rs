@@ -13,7 +13,7 @@ use lopsided::{Result, Run, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A fitted model.
@@ -181,12 +181,26 @@ impl Model {
         either!(self, model => briefly(py, || fitted::archive(model, self.names()).save(&path)))
     }
 
+    /// Writes a page that shows the model; `name` is what it was learned from.
+    #[pyo3(signature = (path, name, labels = None, seed = 0))]
+    fn page(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        name: String,
+        labels: Option<Vec<Option<String>>>,
+        seed: u64,
+    ) -> PyResult<()> {
+        either!(self, model => {
+            let model = Arc::clone(model);
+            let page = run(py, seed, None, move |run| fitted::page(&model, &name, labels, run))?;
+            briefly(py, || written(&path, page.html().as_bytes()))
+        })
+    }
+
     /// Writes the model as a graph of ONNX operators.
     fn export_onnx(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let written = |bytes: Vec<u8>| {
-            write_atomically(&path, |out| out.write_all(&bytes).map_err(|error| lopsided::Error::io(&path, error)))
-        };
-        either!(self, model => briefly(py, || written(model.onnx()?.bytes)))
+        either!(self, model => briefly(py, || written(&path, &model.onnx()?.bytes)))
     }
 
     /// The settings that would make it again, as JSON.
@@ -213,6 +227,11 @@ impl Model {
         let read = || Archive::from_bytes(bytes, "the model").and_then(|archive| from_archive(&archive));
         briefly(py, read)
     }
+}
+
+/// Writes a file, whole or not at all.
+pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_atomically(path, |out| out.write_all(bytes).map_err(|error| lopsided::Error::io(path, error)))
 }
 
 fn from_archive(archive: &Archive) -> Result<Model> {

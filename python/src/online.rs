@@ -3,11 +3,13 @@
 use crate::convert::settings_of;
 use crate::convert::{matrix, samples, vector};
 use crate::error::exception;
+use crate::model::written;
 use crate::run::{briefly, run};
 use lopsided::base::memory;
 use lopsided::base::settings::Settings;
 use lopsided::data::archive::Archive;
 use lopsided::online::{History, Instance, LearnerSpec, OnlineLearner, Trial, learner_spec};
+use lopsided::report::Account;
 use lopsided::solvers::lowrank::{Anchors, KernelFunctions};
 use lopsided::{Error, Mat, Progress, Result, Run, Samples, SamplesRef};
 use numpy::PyReadonlyArray1;
@@ -150,6 +152,26 @@ impl Learner {
             history.regret(&*state.learner, &state.spec, &trials, run)
         })?;
         Ok(serde_json::json!(points).to_string())
+    }
+
+    /// Writes a page with the regret after some of the trials and its bound.
+    fn page(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        name: &str,
+        x: Bound<'_, PyAny>,
+        z: Option<Bound<'_, PyAny>>,
+        y: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<()> {
+        let (rows, y, state) = (Rows::of(&x, z.as_ref())?, y.as_array().to_vec(), self.turn(py)?);
+        let (points, learner) = run(py, 0, None, move |run| {
+            let trials = rows.trials(&y)?;
+            let points = state.history.regret(&*state.learner, &state.spec, &trials, run)?;
+            Ok((points, state.spec.name.clone()))
+        })?;
+        let page = lopsided::pages::regret(&points, &learner, name, &Account::default());
+        briefly(py, || written(&path, page.html().as_bytes()))
     }
 
     /// Writes the checkpoint that the command line reads.

@@ -2,7 +2,7 @@
 
 use crate::args::Global;
 use crate::progress::Line;
-use crate::{interrupt, talk};
+use crate::{interrupt, talk, terminal};
 use lopsided::base::memory;
 use lopsided::{Error, Result, Run};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -37,7 +37,7 @@ impl Context {
     /// Remarks on stderr, unless they are not wanted.
     pub(crate) fn notes(&self, notes: &[String]) {
         for note in notes.iter().filter(|_| !self.global.quiet) {
-            talk::remark(&format!("note: {note}"));
+            talk::remark(&format!("{} {note}", terminal::note()));
         }
     }
 }

@@ -80,7 +80,7 @@ impl Files {
                 files.read([Some(&args.matrix), args.labels.as_ref(), args.given.recipe.as_ref()]);
                 if !args.given.dry_run {
                     files.write([("row-labels-out", &args.row_labels_out), ("col-labels-out", &args.col_labels_out)]);
-                    files.write([("model", &args.model)]);
+                    files.write([("model", &args.model), ("report", &args.report)]);
                 }
             }
             Command::Fit(args) => {
@@ -95,14 +95,14 @@ impl Files {
                 files.read([landmarks.landmark_ids.as_ref(), landmarks.landmark_points.as_ref()]);
                 files.read([input::label_file(graph.labels.as_deref(), &graph.read).as_ref()]);
                 if !args.given.dry_run {
-                    files.write([("model", &args.model), ("cv-out", &args.cv_out)]);
+                    files.write([("model", &args.model), ("cv-out", &args.cv_out), ("report", &args.report)]);
                 }
             }
             Command::Predict(args) => {
                 files.read([Some(&args.model), Some(&args.input), args.cols.as_ref(), args.ids.as_ref()]);
                 files.read([args.labels.as_ref(), args.features.features.as_ref()]);
                 files.read([input::label_file(None, &args.read).as_ref()]);
-                files.write([("out", &args.out)]);
+                files.write([("out", &args.out), ("report", &args.report)]);
             }
             Command::Transform(args) => {
                 files.read([Some(&args.model), args.sides.rows.as_ref(), args.sides.cols.as_ref()]);
@@ -114,18 +114,21 @@ impl Files {
                 files.read([Some(&args.stream)]);
                 files.write([("out", &saving.out), ("checkpoint", &saving.checkpoint)]);
                 files.write([("regret-out", &saving.regret_out), ("regret-plot", &saving.regret_plot)]);
+                files.write([("report", &saving.report)]);
             }
             Command::Export(args) => {
                 files.read([Some(&args.model)]);
                 files.written.push(("onnx", args.onnx.clone()));
             }
+            Command::Links(args) => {
+                files.read([Some(&args.input), args.graph.nodes.as_ref()]);
+                if !args.given.dry_run {
+                    files.write([("report", &args.report)]);
+                }
+            }
+            Command::Reproduce(args) => files.write([("report", &args.report)]),
             // These read no file of the user's, write none, or have a folder for what they write.
-            Command::Links(_)
-            | Command::Demo(_)
-            | Command::Reproduce(_)
-            | Command::Inspect(_)
-            | Command::List(_)
-            | Command::Completions(_) => {}
+            Command::Demo(_) | Command::Inspect(_) | Command::List(_) | Command::Completions(_) => {}
         }
         files
     }

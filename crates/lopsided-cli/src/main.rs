@@ -12,8 +12,10 @@ mod interrupt;
 mod labelled;
 mod memory;
 mod output;
+mod page;
 mod progress;
 mod talk;
+mod terminal;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -35,7 +35,8 @@ impl Line {
     /// A watch that shows the progress of the library on this line.
     pub(crate) fn watch(&self) -> Watch {
         let bar = self.bar.clone();
-        let measured = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {pos}/{len} {eta}").ok();
+        let measured =
+            ProgressStyle::with_template("{spinner} {msg} {wide_bar} {pos}/{len}, {per_sec}, {eta} left").ok();
         Watch::with_callback(move |progress| {
             if progress.total > 0 {
                 if let (0 | 1, Some(style)) = (bar.length().unwrap_or(0), &measured) {

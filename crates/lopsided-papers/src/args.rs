@@ -40,6 +40,9 @@ pub struct ReproduceArgs {
     /// taken.
     #[arg(long, value_name = "N")]
     pub max_rows: Option<usize>,
+    /// Page for people, in one file that needs no network: the tables as they are printed.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Options of the learned compatibility matrix.
     #[command(flatten)]
     pub learning: LearningArgs,

@@ -11,6 +11,7 @@
 //! | principal components | [`estimators::KernelPca`] |
 //! | a stream of pairs, with regret | [`online::LearnerSpec`] |
 //! | settings as data: recipes, grids, every default | [`estimators::recipe`] |
+//! | pages that show what was learned | [`pages`], [`report`] |
 //! | files in and out | [`data::io`], [`data::archive`] |
 //!
 //! **The design in five sentences.** Data come as row samples `X` and column samples `Z` ([`Dataset`]); a [`kernel::Kernel`] says
@@ -42,6 +43,7 @@ pub mod kernel;
 pub mod metrics;
 pub mod online;
 pub mod operator;
+pub mod pages;
 mod products;
 pub mod report;
 pub mod solvers;

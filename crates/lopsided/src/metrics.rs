@@ -199,6 +199,52 @@ pub fn average_precision(truth: &[bool], scores: &[f64]) -> f64 {
     sum / positives
 }
 
+/// The points of a receiver operating characteristic, from (0, 0) to (1, 1): the share of negative samples whose score is at least a
+/// threshold, and that of positive ones, for every score as threshold. The area below is [`auroc`].
+///
+/// ```
+/// let points = lopsided::metrics::rates(&[true, false, true], &[0.9, 0.8, 0.7]);
+/// assert_eq!(points, [(0.0, 0.0), (0.0, 0.5), (1.0, 0.5), (1.0, 1.0)]);
+/// ```
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn rates(truth: &[bool], scores: &[f64]) -> Vec<(f64, f64)> {
+    let groups = groups_of_equals(truth, scores);
+    let (all, none): (f64, f64) = groups.iter().fold((0.0, 0.0), |(a, b), g| (a + g.0, b + g.1));
+    let (mut hits, mut misses) = (0.0, 0.0);
+    let mut out = vec![(0.0, 0.0)];
+    for group in groups {
+        hits += group.0;
+        misses += group.1;
+        out.push((misses / none, hits / all));
+    }
+    out
+}
+
+/// Recall and precision for every score as threshold, from the largest down; [`average_precision`] is the mean of the precisions,
+/// weighed by the steps of the recall.
+///
+/// ```
+/// let points = lopsided::metrics::precision_and_recall(&[true, false, true], &[0.9, 0.8, 0.7]);
+/// assert_eq!(points[..2], [(0.5, 1.0), (0.5, 0.5)]);
+/// ```
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn precision_and_recall(truth: &[bool], scores: &[f64]) -> Vec<(f64, f64)> {
+    let groups = groups_of_equals(truth, scores);
+    let all: f64 = groups.iter().map(|g| g.0).sum();
+    let (mut hits, mut seen) = (0.0, 0.0);
+    let mut out = Vec::with_capacity(groups.len());
+    for group in groups {
+        hits += group.0;
+        seen += group.0 + group.1;
+        out.push((hits / all, hits / seen));
+    }
+    out
+}
+
 /// Positive and negative samples of each score, from the largest score down.
 fn groups_of_equals(truth: &[bool], scores: &[f64]) -> Vec<(f64, f64)> {
     assert!(truth.len() == scores.len(), "{} labels and {} scores", truth.len(), scores.len());

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Rooms from the bottom to the top; a room uses itself and those before it.
-const ROOMS: [&str; 11] = [
+const ROOMS: [&str; 12] = [
     "base",
     "data",
     "metrics",
@@ -18,6 +18,7 @@ const ROOMS: [&str; 11] = [
     "estimators",
     "online",
     "evaluation",
+    "pages",
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

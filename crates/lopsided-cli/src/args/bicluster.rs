@@ -21,6 +21,9 @@ pub(crate) struct BiclusterArgs {
     /// Where to write the model for `transform` and `inspect`.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
+    /// Page for people, in one file that needs no network: the matrix in the order of its clusters.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     #[command(flatten)]

@@ -19,6 +19,9 @@ pub(crate) struct FitArgs {
     /// Where to write the model for `predict`, `transform` and `inspect`.
     #[arg(long, value_name = "FILE", required_unless_present = "dry_run")]
     pub(crate) model: Option<PathBuf>,
+    /// Page for people, in one file that needs no network: what was tried and chosen, predictions beside the truth.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Column samples: INPUT then holds the row samples, of the same width.
     #[arg(long, value_name = "INPUT2")]
     pub(crate) cols: Option<PathBuf>,
@@ -105,6 +108,9 @@ pub(crate) struct PredictArgs {
     /// Predict only these nodes or rows, one id per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) ids: Option<PathBuf>,
+    /// Page for people, in one file that needs no network: predictions beside the truth, where it is known.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Predictions as csv, `id,prediction`; stdout by default.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

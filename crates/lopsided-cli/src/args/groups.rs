@@ -62,7 +62,7 @@ pub(crate) struct OutputArgs {
     /// Model for `transform` and `inspect`.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
-    /// Page with the spectrum and both embeddings.
+    /// Page for people, in one file that needs no network: a map, the components, the spectrum.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
 }

@@ -15,6 +15,9 @@ pub(crate) struct LinksArgs {
     /// Random choices of the links taken out.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) trials: usize,
+    /// Page for people, in one file that needs no network: the curves behind AUROC and average precision.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     #[command(flatten)]

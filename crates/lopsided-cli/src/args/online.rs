@@ -45,6 +45,9 @@ pub(crate) struct SavingArgs {
     /// The same as a picture.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) regret_plot: Option<PathBuf>,
+    /// Page for people, in one file that needs no network: the regret with its bound, and both losses.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 const HELP: &str = "Examples:

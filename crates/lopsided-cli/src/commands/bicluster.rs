@@ -5,14 +5,14 @@ use super::embed::summary::DryRun;
 use crate::args::{BiclusterArgs, Precision};
 use crate::context::Context;
 use crate::input::{self, Loaded};
-use crate::{estimator, memory, output, talk};
+use crate::{estimator, memory, output, page, talk, terminal};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::io::write_clusters;
 use lopsided::estimators::{Learn, recipe};
 use lopsided::metrics::{adjusted_rand_index, coherence, normalized_mutual_information};
-use lopsided::report::text;
-use lopsided::{Biclustering, BiclusteringModel, Dataset, Scalar, Side, Target};
+use lopsided::report::{Account, text};
+use lopsided::{Biclustering, BiclusteringModel, Dataset, Scalar, Side, Target, pages};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -77,13 +77,20 @@ fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outco
     let mut summary = Summary::of(&estimator, &model, scores, notes);
     summary.coherence = coherence(&data.x, &model.col_clusters);
     summary.files = outputs(args).into_iter().cloned().collect();
+    if let Some(path) = &args.report {
+        context.line.stage("drawing");
+        let drawn = pages::clusters(&model, Some(&data.x), &page::name(&args.matrix), &context.run)?;
+        let recipe = serde_json::to_string(&recipe::of_archive(&model.archive())?).ok();
+        let account = Account { recipe, ..page::account(context, &summary.notes, &summary.lines()) };
+        page::write(path, &drawn.account(&account))?;
+    }
     summary.seconds = context.seconds();
     summary.show(context)?;
     Ok(if summary.converged { Outcome::Done } else { Outcome::NotConverged })
 }
 
 fn outputs(args: &BiclusterArgs) -> Vec<&PathBuf> {
-    [&args.row_labels_out, &args.col_labels_out, &args.model].into_iter().flatten().collect()
+    [&args.row_labels_out, &args.col_labels_out, &args.model, &args.report].into_iter().flatten().collect()
 }
 
 fn write<T: Scalar>(args: &BiclusterArgs, data: &Dataset<T>, model: &BiclusteringModel<T>) -> lopsided::Result<()> {
@@ -155,7 +162,7 @@ impl Summary {
     fn show(&self, context: &Context) -> lopsided::Result<()> {
         context.line.clear();
         context.notes(&self.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&terminal::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::args::ExportArgs;
 use crate::context::Context;
-use crate::{output, talk};
+use crate::{output, talk, terminal};
 use anyhow::Result;
 use lopsided::Error;
 use lopsided::base::error::bytes;
@@ -11,7 +11,6 @@ use lopsided::base::file::write_atomically;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::Fitted;
 use lopsided::estimators::onnx::Exported;
-use lopsided::report::text;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome> {
     if context.global.json {
         talk::json(&summary)?;
     } else {
-        talk::print(&text::aligned(&summary.lines()))?;
+        talk::print(&terminal::aligned(&summary.lines()))?;
     }
     Ok(Outcome::Done)
 }

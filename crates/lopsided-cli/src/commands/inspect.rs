@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::args::InspectArgs;
 use crate::context::Context;
-use crate::talk;
+use crate::{talk, terminal};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::archive::Archive;
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
     if context.global.json {
         talk::json(&contents)?;
     } else {
-        talk::print(&text::aligned(&contents.lines()))?;
+        talk::print(&terminal::aligned(&contents.lines()))?;
     }
     Ok(Outcome::Done)
 }
@@ -155,7 +155,7 @@ fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
     let kernels = settings.right.as_ref().map_or(settings.left.name.clone(), |right| {
         format!("{} on the left, {} on the right", settings.left.name, right.name)
     });
-    talk::print(&text::aligned(&[
+    talk::print(&terminal::aligned(&[
         ("learner", format!("{}, {} loss", settings.name, settings.loss)),
         origin.file(),
         ("kernel", kernels),
@@ -195,7 +195,7 @@ fn components(archive: &Archive, model: &KernelPcaModel<f64>, size: u64, context
     lines.push(("learned", format!("{} components from {} samples", contents.rank, contents.n_train)));
     lines.push(("variances", text::first_values(&contents.variances)));
     lines.extend(column_lines(&contents.columns));
-    talk::print(&text::aligned(&lines))?;
+    talk::print(&terminal::aligned(&lines))?;
     Ok(Outcome::Done)
 }
 
@@ -204,7 +204,7 @@ fn predictor(archive: &Archive, model: &dyn Model<f64>, size: u64, context: &Con
     if context.global.json {
         talk::json(&contents)?;
     } else {
-        talk::print(&text::aligned(&contents.lines()))?;
+        talk::print(&terminal::aligned(&contents.lines()))?;
     }
     Ok(Outcome::Done)
 }

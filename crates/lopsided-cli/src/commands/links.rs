@@ -5,13 +5,15 @@ use super::embed::summary::DryRun;
 use crate::args::LinksArgs;
 use crate::context::Context;
 use crate::failure::hinted;
-use crate::{estimator, input, memory, talk};
+use crate::{estimator, input, memory, page, talk};
 use anyhow::Result;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{Input, read};
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::estimators::{Plan, SolverSpec};
 use lopsided::evaluation::{HeldOut, LinkScore, LinkScores, Spread};
+use lopsided::pages::{self, LinkCurve};
+use lopsided::report::{Account, Page};
 use lopsided::{Dataset, Error, Features, Graph, GraphRule, KernelSvd, LinearSvd, Links, Scaling};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -65,6 +67,7 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
     let given = estimator::given(&args.given, context)?;
     let machine = estimator::checked::<f64>(&given, &Usual::LINKS, false)?;
     check(args, &given)?;
+    page::check(args.report.as_deref().filter(|_| !args.given.dry_run))?;
     let kernel = machine.gram.kernel.clone();
     let rule = recipe::take_graph_rule(&mut given.clone(), &kernel, &Usual::LINKS)?;
     context.line.stage("reading");
@@ -86,12 +89,17 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (mut linear, mut kernels, mut held_out, mut converged) = (Scores::new(), Scores::new(), 0, true);
-    let mut ways = Vec::new();
+    let (mut ways, mut curves) = (Vec::new(), Vec::new());
     for trial in 0..args.trials {
         let seed = context.run.seed.wrapping_add(trial as u64);
         let held = HeldOut::split(&graph, args.test_share, seed)?;
         let (left, right) = both(&held.graph, &machine, rule, context)?;
         held_out = held.links.len();
+        if trial == 0 && args.report.is_some() {
+            curves =
+                [curve(&held, "linear SVD", &left, 1.0, rule)?, curve(&held, "kernel SVD", &right, 1.0, rule)?].into();
+            curves.push(curve(&held, OF_LINKS, &right, LinkScore::Links, rule)?);
+        }
         converged &= left.report.converged() && right.report.converged();
         linear.push(scored(&held, &left, rule.0.links)?);
         let of_links = held.evaluate(&right, rule.0.links, LinkScore::Links)?;
@@ -119,8 +127,25 @@ pub(crate) fn run(args: &LinksArgs, context: &Context) -> Result<Outcome> {
         seconds: context.seconds(),
         peak_bytes: memory::peak_bytes(),
     };
+    if let Some(path) = &args.report {
+        page::write(path, &summary.page(&curves, &page::name(&args.input), context))?;
+    }
     summary.show(context)?;
     Ok(if converged { Outcome::Done } else { Outcome::NotConverged })
+}
+
+/// Scores of the links taken out and of the absent pairs.
+fn curve(
+    held: &HeldOut,
+    method: &str,
+    features: &Features<f64>,
+    by: impl Into<LinkScore>,
+    rule: (GraphRule, Option<usize>),
+) -> lopsided::Result<LinkCurve> {
+    let by = by.into();
+    let (truth, scores) = held.scores(features, rule.0.links, by)?;
+    let power = if let LinkScore::Power(power) = by { power } else { 1.0 };
+    Ok(LinkCurve { name: format!("{method}, {}", formula(method, power)), truth, scores })
 }
 
 fn check(args: &LinksArgs, given: &Settings) -> lopsided::Result<()> {
@@ -217,6 +242,30 @@ impl Summary {
         context.line.clear();
         context.notes(&self.notes);
         if context.global.json { talk::json(self) } else { talk::print(&self.text()) }
+    }
+
+    fn page(&self, curves: &[LinkCurve], name: &str, context: &Context) -> Page {
+        let spread = |s: Spread| format!("{:.4} ± {:.4}", s.mean, s.deviation);
+        let row = |line: &Line| {
+            let score = formula(line.method, line.power);
+            vec![line.method.into(), score, spread(line.auroc), spread(line.average_precision)]
+        };
+        let rows: Vec<Vec<String>> = self.methods.iter().map(row).collect();
+        let Best { scores, auroc, average_precision } = &self.chosen;
+        let why = format!(
+            "{}, by links held out of the rest, trial by trial: AUROC {}, average precision {}",
+            scores.join(", "),
+            spread(*auroc),
+            spread(*average_precision)
+        );
+        let lines = [
+            ("graph", format!("{} nodes, {} links", self.n, self.links)),
+            ("held out", format!("{} links in each of {} trials", self.held_out, self.trials)),
+            ("rank", self.rank.to_string()),
+            ("kernel", self.kernel.clone()),
+        ];
+        let account = Account { chosen: vec![("score".into(), why)], ..page::account(context, &self.notes, &lines) };
+        pages::links(curves, name, (&["method", "score", "AUROC", "average precision"], &rows), &account)
     }
 
     fn text(&self) -> String {

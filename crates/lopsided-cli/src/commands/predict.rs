@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::args::PredictArgs;
 use crate::context::Context;
 use crate::failure::hinted;
-use crate::{input, labelled, output, talk};
+use crate::{input, labelled, output, page, talk, terminal};
 use anyhow::Result;
 use lopsided::base::file;
 use lopsided::data::archive::Archive;
@@ -15,7 +15,8 @@ use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::{Answer, Model, Preparation, errors_of, load_model};
 use lopsided::kernel::KernelSpec;
 use lopsided::metrics::{accuracy, auroc, macro_f1, micro_f1, rmse};
-use lopsided::report::text;
+use lopsided::pages::{self, Judged};
+use lopsided::report::{Page, text};
 use lopsided::{Csr, Dataset, Error, Graph, Mat, Samples, Scalar, Side, Target};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -80,6 +81,7 @@ struct Wanted<T> {
 /// Predicts in the precision of the model.
 pub(crate) fn run(args: &PredictArgs, context: &Context) -> Result<Outcome> {
     args.out.as_deref().map_or(Ok(()), output::check)?;
+    page::check(args.report.as_deref())?;
     context.line.stage("reading the model");
     let archive = Archive::load(&args.model)?;
     match archive.field::<String>("precision")?.as_str() {
@@ -109,6 +111,7 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     let words = model.answer().words(decision.as_ref());
     notes.extend(of_one_class(model.answer(), &words));
     let quality = truth.as_ref().map(|truth| scores(model.answer(), truth, &decision, &mut notes)).transpose()?;
+    let mut judged = None;
     let classes = Some(model.answer().classes()).filter(|names| args.scores && !names.is_empty());
     let probabilities = if args.probabilities { Some(probabilities(&*model, &samples, context)?) } else { None };
     let scored = classes.map(|_| ("score", decision.as_ref()));
@@ -120,6 +123,10 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     };
     if let Some(path) = &args.out {
         file::write_atomically(path, |out| out.write_all(csv.as_bytes()).map_err(|e| Error::io(path, e)))?;
+    }
+    if let Some(path) = &args.report {
+        context.line.stage("drawing");
+        judged = Some((path, drawn(&*model, truth.as_ref(), &samples, &decision, args, context)?));
     }
     let inline = context.global.json && args.out.is_none();
     let listed = |name: &str| {
@@ -140,8 +147,37 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
         notes,
         seconds: context.seconds(),
     };
+    if let Some((path, drawn)) = judged {
+        page::write(path, &drawn.account(&page::account(context, &summary.notes, &summary.lines())))?;
+    }
     summary.show(&csv, context)?;
     Ok(Outcome::Done)
+}
+
+/// Predictions beside the truth, where it is known.
+fn drawn<T: Scalar>(
+    model: &dyn Model<T>,
+    truth: Option<&Truth>,
+    samples: &Dataset<T>,
+    decision: &Mat<f64>,
+    args: &PredictArgs,
+    context: &Context,
+) -> Result<Page> {
+    let name = page::name(&args.input);
+    let lead = format!("{} samples predicted by {}.", decision.nrows(), page::name(&args.model));
+    let page = Page::new(&format!("Predictions of {name}"), &lead);
+    let Some(truth) = truth else {
+        return Ok(page.paragraph("The truth is not known: --labels FILE or a target column has it."));
+    };
+    let probabilities = if model.has_probabilities() { model.probabilities(samples, &context.run)? } else { None };
+    let judged = Judged {
+        what: &name,
+        classes: model.answer().classes(),
+        truth: truth.shown(model.answer()),
+        decision: decision.as_ref(),
+        probabilities: probabilities.as_ref().map(Mat::as_ref),
+    };
+    Ok(judged.on(page))
 }
 
 /// An id and what was predicted for it.
@@ -310,6 +346,25 @@ enum Truth {
 }
 
 impl Truth {
+    /// The same as a page has it; classes that were not learned are beyond the names.
+    fn shown(&self, answer: &Answer) -> pages::Truth {
+        let names = answer.classes();
+        let code = |word: &String| names.iter().position(|name| name == word).unwrap_or(names.len()) as u32;
+        match self {
+            Truth::Words(words) if !names.is_empty() => {
+                pages::Truth::Classes(words.iter().map(|word| word.as_ref().map(code)).collect())
+            }
+            Truth::Words(words) => {
+                let number = |word: &Option<String>| word.as_ref().and_then(|w| w.parse().ok()).unwrap_or(f64::NAN);
+                pages::Truth::Values(vec![(String::new(), words.iter().map(number).collect())])
+            }
+            Truth::Several(values) => {
+                let column = |(c, name): (usize, &String)| (name.clone(), values.col(c).iter().copied().collect());
+                pages::Truth::Values(answer.targets().iter().enumerate().map(column).collect())
+            }
+        }
+    }
+
     /// Samples whose truth is known.
     fn count(&self) -> usize {
         match self {
@@ -413,12 +468,11 @@ impl Summary {
         if context.global.json {
             return Ok(talk::json(self)?);
         }
-        let text = text::aligned(&self.lines());
         if self.out.is_some() {
-            return Ok(talk::print(&text)?);
+            return Ok(talk::print(&terminal::aligned(&self.lines()))?);
         }
         if self.scored > 0 && !context.global.quiet {
-            talk::remark(text.trim_end());
+            talk::remark(terminal::remarked(&self.lines()).trim_end());
         }
         Ok(talk::print(csv)?)
     }

@@ -2,12 +2,15 @@
 
 use super::Outcome;
 use crate::context::Context;
-use crate::{memory, talk};
+use crate::{memory, page, talk};
 use anyhow::Result;
+use clap::ValueEnum;
+use lopsided::report::Page;
 use lopsided_papers::{Desk, ReproduceArgs, Shown, reproduce};
 
 /// Computes and shows the table.
 pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
+    page::check(args.report.as_deref())?;
     let desk = Desk {
         run: context.run.clone(),
         json: context.global.json,
@@ -19,6 +22,12 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
     };
     let Shown(table) = reproduce(args, &desk)?;
     context.line.clear();
+    if let Some(path) = &args.report {
+        let name = args.table.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string());
+        let lead = "A table of a paper, computed anew on the sets at hand, with the paper's figures beside ours.";
+        let printed = Page::new(&format!("Table {name}"), lead).section("As it was printed").print(&table);
+        page::write(path, &printed.account(&page::account::<&str>(context, &[], &[])))?;
+    }
     talk::print(&table)?;
     Ok(Outcome::Done)
 }

@@ -3,13 +3,12 @@
 use super::Outcome;
 use crate::args::TransformArgs;
 use crate::context::Context;
-use crate::{input, output, talk};
+use crate::{input, output, talk, terminal};
 use anyhow::Result;
 use lopsided::data::archive::Archive;
 use lopsided::data::io::{Input, ReadOptions, Table, TargetColumn, read, write_matrix};
 use lopsided::data::node_features::NodeFeatures;
 use lopsided::estimators::{Fitted, Preparation};
-use lopsided::report::text;
 use lopsided::{Error, Graph, Samples, Scalar, Side};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -192,5 +191,5 @@ fn show(summary: &Summary, context: &Context) -> Result<()> {
         let side = if placed.side == Side::Row { "rows" } else { "columns" };
         (side, format!("{} placed at rank {}, written to {}", placed.count, summary.rank, placed.file.display()))
     };
-    Ok(talk::print(&text::aligned(&summary.placed.iter().map(line).collect::<Vec<_>>()))?)
+    Ok(talk::print(&terminal::aligned(&summary.placed.iter().map(line).collect::<Vec<_>>()))?)
 }

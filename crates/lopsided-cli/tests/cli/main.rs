@@ -19,6 +19,7 @@ mod online;
 mod other_commands;
 mod real_data;
 mod recipe;
+mod report;
 mod reproduce;
 mod stream;
 mod svm;

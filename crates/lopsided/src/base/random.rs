@@ -90,6 +90,12 @@ pub enum Purpose {
     Topics = 84,
     /// Generated projections.
     Projections = 85,
+    /// What tells equal points of a map apart at its start.
+    MapStart = 86,
+    /// Who pushes whom in a step of a map.
+    MapSamples = 87,
+    /// Samples that a page shows of very many.
+    PageSamples = 88,
     /// Starts of k-means, one after another from here on.
     Clusters = 100,
     /// Rows of random signs, one after another from here on.

@@ -180,8 +180,32 @@ pub struct FitReport {
     /// What was chosen from the data, and by what; files of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
+    /// The same in numbers: every choice with what was tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
     /// Whether every tolerance was reached.
     pub converged: bool,
+}
+
+/// A setting that was chosen from the data, with the values that were tried.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Choice {
+    /// Its name.
+    pub setting: String,
+    /// What the values were judged by, on held-out samples.
+    pub measure: String,
+    /// The values with their scores, in the order in which they were tried.
+    pub tried: Vec<(f64, f64)>,
+    /// The best of them.
+    pub chosen: f64,
+}
+
+impl Choice {
+    /// A choice; what has no score is left out, as files know no such numbers.
+    fn new(setting: &str, measure: &str, tried: impl IntoIterator<Item = (f64, f64)>, chosen: f64) -> Self {
+        let tried = tried.into_iter().filter(|(value, score)| value.is_finite() && score.is_finite()).collect();
+        Choice { setting: setting.into(), measure: measure.into(), tried, chosen }
+    }
 }
 
 /// What any estimator of the list is made from; each takes what concerns it.

@@ -9,7 +9,9 @@ use super::preparation::{Impute, Preparation, Scale};
 use super::recipe;
 use super::scoring::{deal, hidden};
 use super::searched::{self, searched};
-use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits};
+use super::{
+    Answer, Choice, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits,
+};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
@@ -72,8 +74,11 @@ pub(super) struct Prepared<T> {
 struct Settled<T> {
     machine: Box<dyn Estimator<T>>,
     warning: Option<String>,
-    chosen: Option<String>,
+    chosen: Option<Chosen>,
 }
+
+/// A choice in words and in numbers.
+type Chosen = (String, Choice);
 
 impl<T: Scalar> Prepared<T> {
     /// The same with some settings changed.
@@ -148,25 +153,24 @@ impl<T: Scalar> Prepared<T> {
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let mut folds = deal(Some(target), FOLDS, run.seed, Purpose::PenaltyFolds)?;
         folds.truncate(held);
-        let tried = self.tried(&data, &folds, run)?;
+        let mut tried = self.tried(&data, &folds, run)?;
         let values = !target.is_classes();
         let (mut penalty, mut score) = tried[best(&tried, values)];
-        let all: Vec<String> = tried.iter().map(|(p, s)| format!("{p}: {s:.4}")).collect();
         let part = searched::remark(known, target.known().len());
-        let mut why = format!("penalty {penalty}, by held-out {} of {}{part}", measure(values), all.join(", "));
+        let mut why = format!("penalty {penalty}, by held-out {} of {}{part}", measure(values), listed(&tried));
         let mut settings = Settings::default();
         for &factor in &self.factors {
             let wider = self.wider(&data, factor, penalty, &folds, run)?;
-            let all: Vec<String> = wider.iter().map(|(p, s)| format!("{p}: {s:.4}")).collect();
-            let _ = write!(why, "; with gamma-factor {factor} {}", all.join(", "));
+            let _ = write!(why, "; with gamma-factor {factor} {}", listed(&wider));
             if let Some(&(p, s)) = wider.get(best(&wider, values)).filter(|(_, s)| is_better(*s, score, values)) {
-                (penalty, score) = (p, s);
+                (penalty, score, tried) = (p, s, wider);
                 settings = Settings::default().with("gamma-factor", factor);
-                let _ = write!(why, ", which is taken");
+                why += ", which is taken";
             }
         }
         let machine = self.inner.with(&settings.with("penalty", penalty))?;
-        Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some(why) })
+        let choice = Choice::new("penalty", measure(values), tried, penalty);
+        Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some((why, choice)) })
     }
 
     /// Penalties with their mean scores on the folds, in the order in which they were tried: all where all cost little more than
@@ -229,7 +233,7 @@ impl<T: Scalar> Prepared<T> {
 
     /// Nodes with the share of their features that was given, or with the best of a few on a held-out third of the labels, and
     /// how that was chosen.
-    fn weighed(&self, data: Dataset<T>, run: &Run) -> Result<(Dataset<T>, Option<String>)> {
+    fn weighed(&self, data: Dataset<T>, run: &Run) -> Result<(Dataset<T>, Option<Chosen>)> {
         if !has_features(&data) {
             return Ok((data, None));
         }
@@ -251,10 +255,10 @@ impl<T: Scalar> Prepared<T> {
             scores.push((weight, found[best(&found, values)].1));
         }
         let weight = scores[best(&scores, values)].0;
-        let tried: Vec<String> = scores.iter().map(|(w, s)| format!("{w}: {s:.4}")).collect();
         let part = searched::remark(known, target.known().len());
-        let why = format!("feature-weight {weight}, by held-out {} of {}{part}", measure(values), tried.join(", "));
-        Ok((data.with_feature_weight(weight)?, Some(why)))
+        let why = format!("feature-weight {weight}, by held-out {} of {}{part}", measure(values), listed(&scores));
+        let choice = Choice::new("feature-weight", measure(values), scores, weight);
+        Ok((data.with_feature_weight(weight)?, Some((why, choice))))
     }
 
     /// Scores of points that say everything, each fold prepared by the rows outside of it.
@@ -323,6 +327,11 @@ pub(super) fn is_better(a: f64, b: f64, values: bool) -> bool {
 
 fn quiet(run: &Run) -> Run {
     Run { watch: run.watch.silent(), ..run.clone() }
+}
+
+/// What was tried, each with its score.
+fn listed(tried: &[(f64, f64)]) -> String {
+    tried.iter().map(|(value, score)| format!("{value}: {score:.4}")).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn measure(values: bool) -> &'static str {
@@ -424,8 +433,11 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
         report.warnings.extend(preparation.iter().flat_map(Preparation::remarks).cloned());
         report.warnings.extend(warning);
         report.warnings.extend(note.filter(|note| !inner.report().warnings.contains(note)));
-        let chosen: Vec<String> = weighed.into_iter().chain(report.chosen.or(chosen)).collect();
+        let (weighed, weights) = weighed.unzip();
+        let (settled, penalties) = chosen.unzip();
+        let chosen: Vec<String> = weighed.into_iter().chain(report.chosen.or(settled)).collect();
         report.chosen = Some(chosen.join("; ")).filter(|chosen| !chosen.is_empty());
+        report.choices.splice(0..0, weights.into_iter().chain(penalties));
         if let Some(weight) = weight {
             report.params.insert("feature-weight".into(), weight.into());
         }

@@ -181,6 +181,20 @@ impl HeldOut {
     /// # Ok::<(), lopsided::Error>(())
     /// ```
     pub fn evaluate(&self, features: &Features<f64>, rows: Links, by: impl Into<LinkScore>) -> Result<LinkScores> {
+        let (truth, scores) = self.scores(features, rows, by)?;
+        Ok(LinkScores { auroc: auroc(&truth, &scores), average_precision: average_precision(&truth, &scores) })
+    }
+
+    /// Whether each pair is a link, those first, and its score.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the features are not those of the graph's nodes.
+    pub fn scores(
+        &self,
+        features: &Features<f64>,
+        rows: Links,
+        by: impl Into<LinkScore>,
+    ) -> Result<(Vec<bool>, Vec<f64>)> {
         let (nodes, right) = (self.graph.nodes(), features.vectors(Side::Col));
         if (features.u.nrows(), right.nrows()) != (nodes, nodes) {
             return Err(Error::shape("the number of feature rows", nodes, features.u.nrows()));
@@ -191,8 +205,7 @@ impl HeldOut {
             left.row(i) * right.row(j).transpose()
         };
         let scores: Vec<f64> = self.links.iter().chain(&self.absent).map(score).collect();
-        let truth: Vec<bool> = (0..scores.len()).map(|at| at < self.links.len()).collect();
-        Ok(LinkScores { auroc: auroc(&truth, &scores), average_precision: average_precision(&truth, &scores) })
+        Ok(((0..scores.len()).map(|at| at < self.links.len()).collect(), scores))
     }
 }
 

@@ -1,8 +1,12 @@
-//! Self-contained HTML pages: no script, no external resource, readable offline, in light and dark.
+//! Self-contained HTML pages: no external resource, readable offline and on paper, in light and dark.
 //!
 //! [`Page`] collects headings, tables and figures in the order of the calls and ends in [`Page::html`]. Figures are
-//! strings made by [`svg`] (points, spectra, lines); [`text`] writes numbers for terminals and tables. Everything a
-//! user's data can reach is escaped, so that a node called `<script>` is shown and not run.
+//! strings made by [`svg`] (points, spectra, lines); a [`Cloud`] is a figure whose points say who they are; an [`Account`] is
+//! what every page says of its job; [`text`] writes numbers for terminals and tables.
+//!
+//! A page has one script of its own, which sorts tables and lets a reader ask figures; without it everything is still there.
+//! Everything a user's data can reach is escaped, for markup and for the data of the script, so that a node called `<script>` is
+//! shown and not run, and the page forbids itself to load anything.
 //!
 //! ```
 //! use lopsided::report::{Page, svg};
@@ -15,25 +19,38 @@
 //!     .figures(&[plot], &[], "Three values.")
 //!     .html();
 //! assert!(page.starts_with("<!doctype html>") && page.contains("Two classes, 1 &lt; 2."));
-//! assert!(page.contains("<td class=\"num\">0.79</td>") && !page.contains("<script"));
+//! assert!(page.contains("<td class=\"num\">0.79</td>"));
 //! ```
 
+mod account;
+mod cloud;
+mod matrix;
 pub mod svg;
 pub mod text;
 
+pub use account::Account;
+pub use cloud::{Cloud, Panel};
+
 use std::fmt::Write;
+
+/// Rows from which on sorting a table helps.
+const SORTABLE: usize = 3;
 
 /// A page under construction. Every text is escaped; figures are strings from [`svg`].
 pub struct Page {
     title: String,
+    header: String,
+    warnings: Vec<String>,
     body: String,
+    /// How many clouds there are, which gives each a number.
+    clouds: usize,
 }
 
 impl Page {
     /// A page with a title and the sentence that says what it shows.
     pub fn new(title: &str, lead: &str) -> Self {
-        let body = format!("<header><h1>{}</h1><p>{}</p></header>\n", escape(title), escape(lead));
-        Page { title: title.into(), body }
+        let header = format!("<header><h1>{}</h1><p>{}</p></header>\n", escape(title), escape(lead));
+        Page { title: title.into(), header, warnings: Vec::new(), body: String::new(), clouds: 0 }
     }
 
     /// A heading.
@@ -48,7 +65,18 @@ impl Page {
 
     /// Lines to be typed in a terminal.
     pub fn command(self, lines: &str) -> Self {
-        self.push(&format!("<pre><code>{}</code></pre>\n", escape(lines)))
+        self.push(&format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escape(lines)))
+    }
+
+    /// Text as it stands, such as a table that was printed.
+    pub fn print(self, text: &str) -> Self {
+        self.push(&format!("<pre tabindex=\"0\" class=\"print\">{}</pre>\n", escape(text)))
+    }
+
+    /// What is behind one click, and printed all the same.
+    pub fn fold(self, summary: &str, inside: impl FnOnce(Page) -> Page) -> Self {
+        let page = inside(self.push(&format!("<details><summary>{}</summary>\n", escape(summary))));
+        page.push("</details>\n")
     }
 
     /// A row of (label, value) pairs in large type: the numbers to remember.
@@ -65,7 +93,11 @@ impl Page {
     /// not count. Rows may be shorter than the header.
     pub fn table(self, caption: &str, header: &[&str], rows: &[Vec<String>]) -> Self {
         let numeric: Vec<bool> = (0..header.len()).map(|at| is_numeric(rows, at)).collect();
-        let mut html = format!("<div class=\"wide\"><table><caption>{}</caption>\n<thead>", escape(caption));
+        let kind = if rows.len() >= SORTABLE { " class=\"sortable\"" } else { "" };
+        let mut html = format!(
+            "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table{kind}><caption>{0}</caption>\n<thead>",
+            escape(caption)
+        );
         table_row(&mut html, "th scope=\"col\"", header.iter().copied(), &numeric);
         html += "</thead>\n<tbody>";
         for row in rows {
@@ -91,12 +123,25 @@ impl Page {
     pub fn html(&self) -> String {
         let (title, style, body, version) =
             (escape(&self.title), include_str!("style.css"), &self.body, env!("CARGO_PKG_VERSION"));
+        let (header, warnings, script) = (&self.header, self.warned(), include_str!("page.js"));
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+             script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-             <footer>Made by lopsided {version}</footer>\n</body>\n</html>\n"
+             <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{header}{warnings}{body}</main>\n\
+             <footer>Made by lopsided {version}</footer>\n<script>\n{script}</script>\n</body>\n</html>\n"
+        )
+    }
+
+    fn warned(&self) -> String {
+        if self.warnings.is_empty() {
+            return String::new();
+        }
+        let items = self.warnings.iter().map(|w| escape(w)).collect::<Vec<_>>().join("</li><li>");
+        format!(
+            "<section class=\"warnings\" aria-label=\"Warnings\"><h2>Before you read on</h2><ul><li>{items}</li></ul></section>\n"
         )
     }
 
@@ -121,6 +166,19 @@ pub fn escape(text: &str) -> String {
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
             _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Data for the script of a page. Nothing in a string of theirs can end the element they stand in, or a line of script.
+fn embedded(data: &serde_json::Value) -> String {
+    let mut out = String::new();
+    for c in data.to_string().chars() {
+        if matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}') {
+            let _ = write!(out, "\\u{:04x}", c as u32);
+        } else {
+            out.push(c);
         }
     }
     out
@@ -186,13 +244,22 @@ mod tests {
         assert!(!html.contains("<rbf>") && !html.contains("<panels>"));
     }
 
+    /// Pages ran nothing until their figures could be asked; they still load nothing, and run nothing but their own script.
     #[test]
-    fn the_page_loads_nothing_and_runs_nothing() {
+    fn the_page_loads_nothing_and_runs_its_own_script_alone() {
         let html = page().html();
-        for forbidden in ["<script", "<link", "<img", "src=", "href=", "@import", "url(", "http"] {
-            assert!(!html.contains(forbidden), "{forbidden}");
+        assert_eq!(html.matches("<script>").count(), 1);
+        let (before, script) = html.split_once("<script>").unwrap();
+        let namespace = "\"http://www.w3.org/2000/svg\"";
+        let script = script.replacen(namespace, "", 1);
+        for forbidden in ["<script", "<link", "<img", " src=", "href=", "@import", "url(", "http:", "https:", "onload"]
+        {
+            assert!(!before.contains(forbidden) && !script.contains(forbidden), "{forbidden}");
         }
-        assert!(html.contains(env!("CARGO_PKG_VERSION")));
+        for forbidden in ["fetch(", "XMLHttpRequest", "import", "eval(", "innerHTML", "document.write"] {
+            assert!(!script.contains(forbidden), "{forbidden}");
+        }
+        assert!(html.contains("default-src 'none'") && html.contains(env!("CARGO_PKG_VERSION")));
     }
 
     #[test]

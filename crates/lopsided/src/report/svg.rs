@@ -5,12 +5,20 @@
 //! | [`scatter`] | both linear | two coordinates of an embedding, coloured by class |
 //! | [`spectrum`] | index, and linear or logarithmic | singular values |
 //! | [`lines()`] | logarithmic across, linear upwards | a measure against a size such as the rank |
+//! | [`curves`] | both linear | a share against a share, such as an ROC curve |
+//! | [`histogram`] | both linear | how often values occur |
+//! | [`heat`] | none | a matrix as shades |
 //!
 //! Each returns one `<svg>` element with a title and a description for readers that cannot see it. [`file()`] puts
 //! figures of lines into a file of its own. What could not be drawn is said in the figure, never dropped in silence.
 
+mod curves;
+mod heat;
 mod lines;
+pub(in crate::report) mod points;
 
+pub use curves::{curves, histogram};
+pub use heat::heat;
 pub use lines::{Series, file, lines};
 
 use super::escape;
@@ -82,6 +90,15 @@ pub fn scatter(points: &[(f64, f64)], classes: Option<&[u32]>, title: &str, axes
 /// assert!(spectrum(&[1.0, 1e-3, 0.0], "Steep").contains("1 of 3 values not shown"));
 /// ```
 pub fn spectrum(values: &[f64], title: &str) -> String {
+    sequence(values, title, "singular value")
+}
+
+/// The same for other numbers that are not negative, such as residuals; `name` is what one of them is.
+///
+/// ```
+/// assert!(lopsided::report::svg::sequence(&[1e-9, 1e-6], "Residuals", "residual").contains("2 residuals"));
+/// ```
+pub fn sequence(values: &[f64], title: &str, name: &str) -> String {
     let positive = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
     let (least, most) = (positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max));
     let log = most > 100.0 * least;
@@ -99,8 +116,8 @@ pub fn spectrum(values: &[f64], title: &str) -> String {
         missing => format!("{missing} of {} values not shown", values.len()),
     };
     let axis = if log { ", on a logarithmic axis" } else { "" };
-    let about = format!("{} singular values, the largest {}{axis}.", values.len(), number(most, most / 1000.0));
-    plot.svg(&Words { title, about: &about, across: "index", up: "singular value", note: &note }, &marks)
+    let about = format!("{} {name}s, the largest {}{axis}.", values.len(), number(most, most / 1000.0));
+    plot.svg(&Words { title, about: &about, across: "index", up: name, note: &note }, &marks)
 }
 
 /// The list of class names with their marks, in the order of the class codes; empty without names.
@@ -124,7 +141,7 @@ pub fn legend(names: &[String]) -> String {
     let entry = |(code, name): (u32, &String)| format!("<li>{}{}</li>", swatch(code), escape(name));
     let mut items: String = (0u32..).zip(names).take(MOST).map(entry).collect();
     if names.len() > MOST {
-        let _ = write!(items, "<li>and {} more</li>", names.len() - MOST);
+        let _ = write!(items, "<li class=\"rest\">and {} more</li>", names.len() - MOST);
     }
     format!("<ul class=\"legend\">{items}</ul>")
 }

@@ -48,6 +48,30 @@ pub fn first_values(values: &[f64]) -> String {
     shown.join("  ") + &rest
 }
 
+/// Values as a line of bars from the least to the largest; of more than 60 the largest of neighbours, and a dot for what is not a
+/// number.
+///
+/// ```
+/// use lopsided::report::text::sparkline;
+///
+/// assert_eq!(sparkline(&[0.0, 1.0, 7.0, f64::NAN]), "▁▂█·");
+/// assert_eq!(sparkline(&[1.0; 200]).chars().count(), 50);
+/// ```
+pub fn sparkline(values: &[f64]) -> String {
+    const MOST: usize = 60;
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let finite = || values.iter().copied().filter(|v| v.is_finite());
+    let (low, high) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+    let bar = |group: &[f64]| {
+        let largest = group.iter().copied().filter(|v| v.is_finite()).reduce(f64::max);
+        largest.map_or('·', |v| {
+            let share = if high > low { (v / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0) } else { 1.0 };
+            BARS[(share * (BARS.len() - 1) as f64).round() as usize]
+        })
+    };
+    values.chunks(values.len().div_ceil(MOST).max(1)).map(bar).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

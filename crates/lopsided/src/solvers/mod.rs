@@ -9,6 +9,7 @@
 //! | [`landmarks`] | which samples stand for all? | indices, points or a sketch | Nyström solvers and machines |
 //! | [`lowrank`] | features with K ≈ F·Fᵀ? | a feature map | machines on landmarks |
 //! | [`kmeans`] | which points belong together? | labels and centres | biclusters |
+//! | [`neighbours`] | where in the plane is who near whom? | a map | [`crate::pages`] |
 //!
 //! Two habits hold in all of them. What a solver says about itself is measured: residuals come from products taken at
 //! the end, never from the account that an iteration keeps of itself, and "converged" is said by a *gate* or a
@@ -20,5 +21,6 @@ pub mod landmarks;
 pub mod linear_machine;
 pub mod linsys;
 pub mod lowrank;
+pub mod neighbours;
 pub mod svd;
 pub mod svm;

@@ -1,7 +1,6 @@
 //! `lopsided embed`: left and right features of a graph, a matrix or two sample sets.
 
 mod learned;
-mod page;
 mod streamed;
 pub(super) mod summary;
 
@@ -9,9 +8,8 @@ use super::Outcome;
 use crate::args::{EmbedArgs, OutputArgs, Precision};
 use crate::context::Context;
 use crate::input::{self, Loaded};
-use crate::{estimator, output};
+use crate::{estimator, output, page};
 use anyhow::Result;
-use lopsided::base::file;
 use lopsided::data::io::write_matrix;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::estimators::{Preparation, StreamedKernelSvd};
@@ -76,8 +74,9 @@ fn finish<T: Scalar>(
     summary.files = write(model, preparation, &args.outputs)?;
     if let Some(path) = &args.outputs.report {
         summary.finish(context);
-        let html = page::html(model, &summary, &args.input);
-        file::write_atomically(path, |out| out.write_all(html.as_bytes()).map_err(|e| lopsided::Error::io(path, e)))?;
+        context.line.stage("drawing");
+        let page = lopsided::pages::embedding(model, &page::name(&args.input), &context.run)?;
+        page::write(path, &page.account(&summary.account(model, preparation, context)?))?;
         summary.files.push(path.clone());
     }
     summary.finish(context);

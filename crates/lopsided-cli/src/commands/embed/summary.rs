@@ -2,10 +2,10 @@
 
 use super::learned::Learning;
 use crate::context::Context;
-use crate::{memory, talk};
+use crate::{memory, page, talk, terminal};
 use lopsided::base::error::bytes;
-use lopsided::estimators::{Plan, StreamedModel};
-use lopsided::report::text;
+use lopsided::estimators::{Plan, Preparation, StreamedModel, recipe};
+use lopsided::report::{Account, text};
 use lopsided::solvers::svd::SolveReport;
 use lopsided::{KernelSvdModel, Result, Scalar, Scaling};
 use serde::Serialize;
@@ -157,7 +157,33 @@ impl Summary {
     pub(super) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.problem.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
+        if context.global.json {
+            return talk::json(self);
+        }
+        let mut lines = self.lines();
+        let at = lines.iter().position(|(label, _)| *label == "singular values").map_or(0, |at| at + 1);
+        lines.splice(at..at, terminal::bars(&self.singular_values, &std::io::stdout()).map(|bars| ("", bars)));
+        talk::print(&terminal::aligned(&lines))
+    }
+
+    /// What the page says of the job.
+    pub(super) fn account<T: Scalar>(
+        &self,
+        model: &KernelSvdModel<T>,
+        preparation: Option<&Preparation>,
+        context: &Context,
+    ) -> Result<Account> {
+        let mut archive = model.archive();
+        preparation.into_iter().for_each(|preparation| preparation.put(&mut archive));
+        let why = &self.problem.why;
+        let chosen =
+            [("operator", &self.problem.operator, &why.operator), ("solver", &self.problem.solver, &why.solver)];
+        let chosen = chosen.iter().filter(|(_, _, why)| !why.is_empty());
+        Ok(Account {
+            chosen: chosen.map(|(what, name, why)| (what.to_string(), because(name, why))).collect(),
+            recipe: Some(serde_json::to_string(&recipe::of_archive(&archive)?).unwrap_or_default()),
+            ..page::account(context, &self.problem.notes, &self.lines())
+        })
     }
 
     /// Label and value of each line of the table.
@@ -218,7 +244,7 @@ impl DryRun {
     pub(in crate::commands) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.problem.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&terminal::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

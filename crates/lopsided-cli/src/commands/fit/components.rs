@@ -6,7 +6,7 @@ use crate::commands::Outcome;
 use crate::commands::embed::summary::DryRun;
 use crate::commands::fit::summary::word;
 use crate::context::Context;
-use crate::{input, memory, output, talk};
+use crate::{input, memory, output, page, talk, terminal};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::base::settings::Settings;
@@ -15,7 +15,7 @@ use lopsided::estimators::recipe::{self, COMPAT_SETTINGS, GRAPH_SETTINGS, Usual}
 use lopsided::estimators::{Fitted, MachineErrors, Member, Preparation};
 use lopsided::report::text;
 use lopsided::solvers::svd::SolveReport;
-use lopsided::{Dataset, Error, Scalar};
+use lopsided::{Dataset, Error, Scalar, pages};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ pub(super) fn fit<T: Scalar>(
     given.take_all(&GRAPH_SETTINGS);
     recipe::take_svd::<T>(&mut given.clone(), &Usual::COMPONENTS, true, usize::MAX)?;
     args.model.as_deref().filter(|_| !args.given.dry_run).map_or(Ok(()), output::check)?;
+    page::check(args.report.as_deref().filter(|_| !args.given.dry_run))?;
     context.line.stage("reading");
     let Input::Table(mut table) = read::<T>(&args.input, &input::options(&args.graph.read))? else {
         return Err(input::not_a_table(&args.input));
@@ -90,7 +91,7 @@ pub(super) fn fit<T: Scalar>(
             .iter()
             .flat_map(|p| p.settings().iter().map(|(n, v)| (n.into(), serde_json::json!(v))).collect::<Vec<_>>()),
     );
-    let summary = Summary {
+    let mut summary = Summary {
         estimator: member.name,
         params,
         n_train: model.n_train,
@@ -104,6 +105,11 @@ pub(super) fn fit<T: Scalar>(
         seconds: context.seconds(),
         peak_bytes: memory::peak_bytes(),
     };
+    if let Some(path) = &args.report {
+        (summary.seconds, summary.peak_bytes) = (context.seconds(), memory::peak_bytes());
+        let drawn = pages::components(&summary.variances, summary.n_train, &page::name(&args.input));
+        page::write(path, &drawn.account(&page::account(context, &summary.warnings, &summary.lines())))?;
+    }
     summary.show(context)?;
     Ok(if converged { Outcome::Done } else { Outcome::NotConverged })
 }
@@ -133,7 +139,7 @@ impl Summary {
     fn show(&self, context: &Context) -> lopsided::Result<()> {
         context.line.clear();
         context.notes(&self.warnings);
-        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines())) }
+        if context.global.json { talk::json(self) } else { talk::print(&terminal::aligned(&self.lines())) }
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

@@ -4,6 +4,7 @@ mod components;
 mod errors;
 mod grid;
 mod landmarks;
+mod page;
 mod streamed;
 mod summary;
 
@@ -44,7 +45,7 @@ fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     landmarks::refuse(args)?;
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, false);
     estimator::checked::<T>(&given, &usual, landmarks::of(args))?;
-    for path in [&args.model, &args.cv_out].into_iter().flatten().filter(|_| !args.given.dry_run) {
+    for path in [&args.model, &args.cv_out, &args.report].into_iter().flatten().filter(|_| !args.given.dry_run) {
         output::check(path)?;
     }
     context.line.stage("reading");
@@ -109,6 +110,10 @@ fn finish<T: Scalar>(
     summary.train_score = train_score;
     summary.train_scored = scored.len();
     summary.errors = errors;
+    if let Some(path) = &args.report {
+        context.line.stage("drawing");
+        page::write(path, &summary, &*model, (&training, decision.as_ref()), (&args.input, context))?;
+    }
     summary.show(context)?;
     Ok(if model.report().converged { Outcome::Done } else { Outcome::NotConverged })
 }

@@ -117,6 +117,7 @@ fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
         ("weights", args.weights.is_some()),
         ("errors", args.landmarks.errors),
         ("dry-run", args.given.dry_run),
+        ("report", args.report.is_some()),
     ];
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
         return Err(Error::param(name, "given", "left out with --stream"));

@@ -3,7 +3,7 @@
 use super::errors;
 use crate::args::FitArgs;
 use crate::context::Context;
-use crate::{memory, talk};
+use crate::{memory, talk, terminal};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Answer, FitReport, MachineErrors, Model};
 use lopsided::evaluation::{Tried, Tuning};
@@ -32,7 +32,7 @@ pub(super) struct Summary {
     /// Samples that it is the score of.
     pub(super) train_scored: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cv: Option<Tuning>,
+    pub(super) cv: Option<Tuning>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cv_out: Option<PathBuf>,
     condition: Option<f64>,
@@ -40,9 +40,9 @@ pub(super) struct Summary {
     pub(super) errors: Option<MachineErrors>,
     /// What was chosen from the data, and by what.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chosen: Option<String>,
+    pub(super) chosen: Option<String>,
     converged: bool,
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
     precision: &'static str,
     model: Option<PathBuf>,
     seconds: f64,
@@ -57,7 +57,7 @@ impl Summary {
         cv: Option<Tuning>,
         mut warnings: Vec<String>,
     ) -> Self {
-        let FitReport { params, n_train, condition, warnings: own, chosen, converged } = model.report().clone();
+        let FitReport { params, n_train, condition, warnings: own, chosen, converged, .. } = model.report().clone();
         warnings.extend(own);
         Summary {
             estimator: args.estimator.clone(),
@@ -90,7 +90,7 @@ impl Summary {
         if context.global.json {
             talk::json(self)
         } else {
-            talk::print(&(self.tried() + &text::aligned(&self.lines())))
+            talk::print(&(self.tried() + &terminal::aligned(&self.lines())))
         }
     }
 
@@ -109,10 +109,11 @@ impl Summary {
             }
             None => {}
         }
-        text::aligned(&lines) + "\n"
+        terminal::aligned(&lines) + "\n"
     }
 
-    fn lines(&self) -> Vec<(&'static str, String)> {
+    /// Label and value of each line.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
         let what = match self.classes.len() {
             0 if !self.targets.is_empty() => format!("values of {}", self.targets.join(", ")),

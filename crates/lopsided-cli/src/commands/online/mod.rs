@@ -7,9 +7,8 @@ mod saved;
 use super::Outcome;
 use crate::args::{OnlineArgs, Precision};
 use crate::context::Context;
-use crate::{memory, output, talk};
+use crate::{memory, output, page, talk, terminal};
 use anyhow::Result;
-use lopsided::Error;
 use lopsided::base::file::{Claim, claim};
 use lopsided::base::finite;
 use lopsided::data::io::{TrialReader, TrialRecord};
@@ -17,6 +16,7 @@ use lopsided::online::{
     Account, History, Instance, LearnerSpec, Loss, OnlineLearner, RegretPoint, Trial, learner_spec,
 };
 use lopsided::report::text;
+use lopsided::{Error, pages};
 use predictions::Predictions;
 use saved::Saved;
 use serde::Serialize;
@@ -86,7 +86,7 @@ fn check(args: &OnlineArgs, context: &Context) -> lopsided::Result<()> {
         return Err(Error::param("checkpoint-every", 0, "at least 1"));
     }
     let saving = &args.saving;
-    let files = [&saving.out, &saving.checkpoint, &saving.regret_out, &saving.regret_plot];
+    let files = [&saving.out, &saving.checkpoint, &saving.regret_out, &saving.regret_plot, &saving.report];
     files.into_iter().flatten().try_for_each(|path| output::check(path))
 }
 
@@ -189,10 +189,10 @@ impl<'a> Session<'a> {
     }
 
     /// The regret, where it was kept track of.
-    fn regret(&self) -> Result<Option<RegretPoint>> {
-        let Some(kept) = &self.kept else { return Ok(None) };
+    fn regret(&self) -> Result<Vec<RegretPoint>> {
+        let Some(kept) = &self.kept else { return Ok(Vec::new()) };
         let saving = &self.args.saving;
-        let wanted = saving.regret_out.is_some() || saving.regret_plot.is_some();
+        let wanted = saving.regret_out.is_some() || saving.regret_plot.is_some() || saving.report.is_some();
         let none = History::default();
         let history = if wanted { &self.history } else { &none };
         let points = history.regret(&*self.learner, &self.spec, kept, &self.context.run)?;
@@ -202,18 +202,26 @@ impl<'a> Session<'a> {
         if let Some(path) = &saving.regret_plot {
             regret::write_svg(path, &self.spec.name, &points)?;
         }
-        Ok(points.last().copied())
+        Ok(points)
     }
 
     fn tell(&self) -> Result<()> {
-        let point = self.regret()?;
+        let points = self.regret()?;
         let account = self.learner.account();
-        let summary = self.summary(account, point);
+        let summary = self.summary(account, points.last().copied());
+        if let Some(path) = &self.args.saving.report {
+            let account = page::account(self.context, &[], &summary.lines());
+            let name = page::name(&self.args.stream);
+            page::write(path, &pages::regret(&points, &self.spec.name, &name, &account))?;
+        }
         self.context.line.clear();
         if self.context.global.json {
             talk::json(&summary)?;
         } else if !self.context.global.quiet {
-            talk::remark(text::aligned(&summary.lines()).trim_end());
+            let mut lines = summary.lines();
+            let regret: Vec<f64> = points.iter().map(|point| point.regret).collect();
+            lines.extend(terminal::bars(&regret, &std::io::stderr()).map(|bars| ("regret so far", bars)));
+            talk::remark(terminal::remarked(&lines).trim_end());
         }
         Ok(())
     }

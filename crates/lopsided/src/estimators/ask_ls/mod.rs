@@ -506,10 +506,11 @@ impl AskLs {
         if solved.iterations > 0 {
             params.insert("iterations".into(), solved.iterations.into());
         }
+        let choices = chosen.choice.iter().cloned().collect();
         let (condition, converged) = (Some(solved.condition).filter(|c| c.is_finite()), solved.converged());
         let mut warnings = solved.warnings;
         warnings.extend(chosen.warning(self.symmetrize.is_some()));
-        FitReport { params, n_train, condition, warnings, chosen: None, converged }
+        FitReport { params, n_train, condition, warnings, chosen: None, choices, converged }
     }
 
     /// The same with some settings changed.

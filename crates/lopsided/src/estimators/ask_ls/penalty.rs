@@ -22,6 +22,7 @@ use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::base::watch::Progress;
 use crate::data::dataset::Target;
+use crate::estimators::Choice;
 use crate::estimators::scoring::deal;
 use crate::operator::{Access, DenseOperator, Operator, Submatrix, Turn, Weighted, materialize};
 use crate::solvers::linsys::{self, CoupledSystem, OnSingular, PenaltyPath};
@@ -113,6 +114,8 @@ pub(super) struct Chosen {
     pub(super) sigma: Option<f64>,
     /// How it was chosen; `None` for a given one.
     pub(super) why: Option<String>,
+    /// What was tried; `None` for a given one.
+    pub(super) choice: Option<Choice>,
 }
 
 impl Chosen {
@@ -156,12 +159,12 @@ fn with_matrix<R>(
 /// 4. The candidate of the least held-out loss; its multiple is carried over to the σ₁ of all training samples.
 pub(super) fn choose(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<Chosen> {
     if let (Penalty::Fixed(penalty), Some(_)) = (machine.penalty, machine.symmetrize) {
-        return Ok(Chosen { penalty, sigma: None, why: None });
+        return Ok(Chosen { penalty, sigma: None, why: None, choice: None });
     }
     let all: Vec<usize> = (0..task.train.len()).collect();
     let sigma = with_matrix(machine, task, &all, |k, _| linsys::largest_singular_value(k, run))?;
     if let Penalty::Fixed(penalty) = machine.penalty {
-        return Ok(Chosen { penalty, sigma: Some(sigma), why: None });
+        return Ok(Chosen { penalty, sigma: Some(sigma), why: None, choice: None });
     }
     let tested = tested(machine, task, target, run)?;
     let best = tested.iter().reduce(|best, other| if other.1 < best.1 { other } else { best });
@@ -175,7 +178,8 @@ pub(super) fn choose(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, 
         "squared error"
     };
     let why = format!("least held-out {what}, {loss:.4}, of penalty: {what} = {}", tried.join(", "));
-    Ok(Chosen { penalty, sigma: Some(sigma), why: Some(why) })
+    let choice = Choice::new("penalty", what, tested.iter().map(|(c, loss)| (c.penalty(sigma), *loss)), penalty);
+    Ok(Chosen { penalty, sigma: Some(sigma), why: Some(why), choice: Some(choice) })
 }
 
 /// One of the penalties that are tried.

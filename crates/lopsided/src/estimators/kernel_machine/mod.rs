@@ -320,7 +320,7 @@ impl Frame<'_> {
         }
         params.extend(learned.params.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
         let (warnings, converged) = (learned.warnings.clone(), learned.converged);
-        FitReport { params, n_train, condition: None, warnings, chosen: None, converged }
+        FitReport { params, n_train, condition: None, warnings, chosen: None, choices: Vec::new(), converged }
     }
 }
 

@@ -282,7 +282,7 @@ impl KernelRidge {
         let (left, converged) = (learned.verdict.left(), learned.verdict.converged());
         let text = || format!("the equations are solved to {left:.1e} only; take a smaller `penalty`");
         let warnings = (!converged).then(text).into_iter().collect();
-        FitReport { params, n_train, condition: None, warnings, chosen: None, converged }
+        FitReport { params, n_train, condition: None, warnings, chosen: None, choices: Vec::new(), converged }
     }
 
     /// The same with some settings changed.

@@ -180,6 +180,14 @@ impl StreamedRidge {
             let left = found.verdict.left();
             warnings.push(format!("the residual is still {left:.1e} after {steps} steps; take a smaller `penalty`"));
         }
-        FitReport { params, n_train, condition: None, warnings, chosen: None, converged: found.verdict.converged() }
+        FitReport {
+            params,
+            n_train,
+            condition: None,
+            warnings,
+            chosen: None,
+            choices: Vec::new(),
+            converged: found.verdict.converged(),
+        }
     }
 }

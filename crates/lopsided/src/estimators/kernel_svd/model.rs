@@ -7,7 +7,7 @@ use crate::data::dataset::Dataset;
 use crate::data::samples::{SamplesRef, Side};
 use crate::estimators::new_values::NewValues;
 use crate::kernel::KernelSpec;
-use crate::operator::{self, Centered, Means, Operator, Submatrix};
+use crate::operator::{self, Centered, KernelMatrix, Means, Operator, Submatrix};
 use crate::solvers::svd::{SolveReport, Svd};
 use faer::{Mat, MatRef};
 
@@ -98,6 +98,45 @@ impl<T: Scalar> KernelSvdModel<T> {
         })?;
         values.check_placed(placed.as_ref())?;
         Ok(placed)
+    }
+
+    /// Means of the kernel matrix of the training samples over groups of rows and columns: the group of each row with the number of
+    /// groups, and the same of the columns. `None` for a kernel of a graph, whose values are not those of samples.
+    ///
+    /// # Cost
+    /// One product of G with a vector for each group of columns; G itself is not held.
+    pub(crate) fn group_means(
+        &self,
+        (rows, height): (&[u32], usize),
+        (cols, width): (&[u32], usize),
+        run: &Run,
+    ) -> Result<Option<Mat<f64>>> {
+        if self.kernel.of_graph() || self.size() != (rows.len(), cols.len()) {
+            return Ok(None);
+        }
+        let sizes = |groups: &[u32], count: usize| {
+            let mut sizes = vec![0.0f64; count];
+            groups.iter().for_each(|&g| sizes[g as usize] += 1.0);
+            sizes
+        };
+        let (heights, widths) = (sizes(rows, height), sizes(cols, width));
+        let mean = |j: usize, g: usize| if cols[j] as usize == g { T::of(1.0 / widths[g]) } else { T::zero() };
+        let groups = Mat::from_fn(cols.len(), width, mean);
+        let mut sums = Mat::<T>::zeros(rows.len(), width);
+        let kernel = self.kernel.build::<T>()?;
+        let (normalizer, sampled_cols) = (self.normalizer.clone(), self.sampled_cols.clone());
+        let plain = KernelMatrix::new(&*kernel, self.data.x.as_ref(), self.data.cols().as_ref());
+        let matrix = KernelMatrix { normalizer, sampled_cols, once: true, watch: run.watch.clone(), ..plain };
+        let built = matrix.build()?;
+        match &self.means {
+            Some(means) => Centered::new(&*built.operator, means.clone()).apply(groups.as_ref(), sums.as_mut())?,
+            None => built.operator.apply(groups.as_ref(), sums.as_mut())?,
+        }
+        let mut out = Mat::zeros(height, width);
+        for (i, &group) in rows.iter().enumerate() {
+            (0..width).for_each(|g| out[(group as usize, g)] += sums[(i, g)].as_f64() / heights[group as usize]);
+        }
+        Ok(Some(out))
     }
 
     fn values(&self) -> NewValues<'_, T> {

@@ -147,6 +147,7 @@ impl SvdPredictor {
             condition: machine.condition(features.as_ref()),
             warnings: svd.report().notes.clone(),
             chosen: None,
+            choices: Vec::new(),
             converged: svd.report().converged(),
         };
         Ok(SvdPredictorModel { svd, head: Head { linear, answer: known.answer, report } })

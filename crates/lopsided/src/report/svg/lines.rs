@@ -63,7 +63,7 @@ pub fn lines(series: &[Series], title: &str, axes: (&str, &str)) -> String {
 }
 
 /// The line through the points and, unless it is dashed, a dot at each.
-fn path(plot: &Plot, class: u32, points: &[(f64, f64)], dashed: bool) -> String {
+pub(super) fn path(plot: &Plot, class: u32, points: &[(f64, f64)], dashed: bool) -> String {
     let corner = |&(x, y): &(f64, f64)| format!("{} {}", pixel(plot.px(x)), pixel(plot.py(y)));
     let corners: Vec<String> = points.iter().map(corner).collect();
     if corners.is_empty() {

@@ -1,0 +1,164 @@
+//! The map of an embedding, with the plain components behind it.
+
+use crate::base::Run;
+use crate::base::error::Result;
+use crate::base::random::{self, Purpose};
+use crate::base::scalar::Scalar;
+use crate::data::dataset::Target;
+use crate::data::samples::{SamplesRef, Side};
+use crate::estimators::KernelSvdModel;
+use crate::report::{Cloud, Page, Panel};
+use crate::solvers::neighbours::NeighbourMap;
+use faer::{Mat, MatRef};
+use std::cmp::Reverse;
+
+/// Points that a map has at most.
+pub const MOST: usize = 20_000;
+/// Components that a map is made from.
+const LEADING: usize = 50;
+/// Samples whose names are tried to be put beside them.
+const NAMED: usize = 30;
+/// Fewer samples than this need no map.
+const FEW: usize = 5;
+
+/// What a map is made from: the leading components of each side, U·√Σ and V·√Σ, their rows brought to unit length.
+///
+/// Both sides stand beside each other where the rows and columns are the same samples, such as the nodes of a graph.
+pub fn features<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &[usize]) -> Mat<f64> {
+    let rank = model.singular_values().len().min(LEADING);
+    let roots: Vec<f64> = model.singular_values()[..rank].iter().map(|s| s.as_f64().sqrt()).collect();
+    let mut out = Mat::zeros(samples.len(), rank * sides.len());
+    for (s, side) in sides.iter().enumerate() {
+        let vectors = vectors(model, *side);
+        for (row, &i) in samples.iter().enumerate() {
+            let value = |k: usize| vectors[(i, k)].as_f64() * roots[k];
+            let length = (0..rank).map(|k| value(k).powi(2)).sum::<f64>().sqrt();
+            if length > 0.0 {
+                (0..rank).for_each(|k| out[(row, s * rank + k)] = value(k) / length);
+            }
+        }
+    }
+    out
+}
+
+fn vectors<T: Scalar>(model: &KernelSvdModel<T>, side: Side) -> MatRef<'_, T> {
+    if side == Side::Row { model.svd.u.as_ref() } else { model.svd.v.as_ref() }
+}
+
+/// Whether the rows and the columns are the same samples.
+fn is_of_same_samples<T: Scalar>(model: &KernelSvdModel<T>) -> bool {
+    let data = &model.data;
+    data.frame.is_some() || (data.z.is_none() && data.maps.cols.is_none() && !model.kernel.is_precomputed())
+}
+
+/// One map of samples that are rows and columns, or one of the rows and one of the columns.
+pub(super) fn sections<T: Scalar>(page: Page, model: &KernelSvdModel<T>, run: &Run) -> Result<Page> {
+    if model.singular_values().is_empty() {
+        return Ok(page.paragraph("All kernel values are zero: there is nothing to show."));
+    }
+    if is_of_same_samples(model) {
+        return one(page, model, &[Side::Row, Side::Col], "Map", run);
+    }
+    let page = one(page.section("Rows"), model, &[Side::Row], "Map of the rows", run)?;
+    one(page.section("Columns"), model, &[Side::Col], "Map of the columns", run)
+}
+
+fn one<T: Scalar>(page: Page, model: &KernelSvdModel<T>, sides: &[Side], title: &str, run: &Run) -> Result<Page> {
+    let count = vectors(model, sides[0]).nrows();
+    if count < FEW {
+        return Ok(page.paragraph(&format!("{count} samples are too few for a map.")));
+    }
+    let samples = if count > MOST {
+        random::subset(count, MOST, &mut random::generator(run.seed, Purpose::PageSamples))
+    } else {
+        (0..count).collect()
+    };
+    let placed = NeighbourMap::default().place(features(model, sides, &samples).as_ref(), run)?;
+    let points = (0..samples.len()).map(|i| (placed[(i, 0)], placed[(i, 1)])).collect();
+    let (codes, classes) = colours(model, sides, &samples);
+    let cloud = Cloud {
+        names: samples.iter().map(|&i| model.data.id(sides[0], i)).collect(),
+        prominent: prominent(model, &samples),
+        codes,
+        classes,
+        panels: vec![Panel { title: title.into(), axes: None, points }],
+        folded: ("The plain components".into(), sides.iter().map(|side| plain(model, *side, &samples)).collect()),
+    };
+    Ok(page.cloud(&cloud, &caption(model, sides, count)))
+}
+
+fn caption<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], count: usize) -> String {
+    let what = if model.data.frame.is_some() { "node" } else { "sample" };
+    let from = if sides.len() == 2 { "as row and as column" } else { "of their side" };
+    let part = if count > MOST { format!(" {MOST} of {count} are shown, drawn by the seed.") } else { String::new() };
+    let links = match model.data.frame {
+        Some(_) => " The names are those of the nodes with the most links.",
+        None => "",
+    };
+    format!(
+        "A dot is a {what}; those with like components {from} are near each other, by a neighbour embedding of the first {} \
+         components. How far apart groups are means little.{links}{part}",
+        model.singular_values().len().min(LEADING)
+    )
+}
+
+/// Two components of one side.
+fn plain<T: Scalar>(model: &KernelSvdModel<T>, side: Side, samples: &[usize]) -> Panel {
+    let (first, vectors) = (first_component(model), vectors(model, side));
+    let power = model.scaling.power();
+    let value = |i: usize, k: usize| {
+        let sigma = model.singular_values().get(k).map(|s| s.as_f64().powf(power));
+        sigma.map_or(0.0, |scale| scale * vectors[(i, k)].as_f64())
+    };
+    let points = samples.iter().map(|&i| (value(i, first), value(i, first + 1))).collect();
+    let (title, letter) = match (side, model.data.frame.as_ref()) {
+        (Side::Row, Some(frame)) if frame.rule.links == crate::data::graph::Links::Out => {
+            ("As sources of links (U)", "u")
+        }
+        (Side::Col, Some(frame)) if frame.rule.links == crate::data::graph::Links::Out => {
+            ("As targets of links (V)", "v")
+        }
+        (Side::Row, Some(_)) => ("As targets of links (U)", "u"),
+        (Side::Col, Some(_)) => ("As sources of links (V)", "v"),
+        (Side::Row, None) => ("As rows (U)", "u"),
+        (Side::Col, None) => ("As columns (V)", "v"),
+    };
+    let axes = (format!("{letter}{}", first + 1), format!("{letter}{}", first + 2));
+    Panel { title: title.into(), axes: Some(axes), points }
+}
+
+/// The first component worth a picture: without centring the leading one often is a constant.
+fn first_component<T: Scalar>(model: &KernelSvdModel<T>) -> usize {
+    let u = &model.svd.u;
+    if u.ncols() < 3 {
+        return 0;
+    }
+    let sum: f64 = u.col(0).iter().map(|v| v.as_f64()).sum();
+    usize::from(sum * sum > 0.9 * u.nrows() as f64)
+}
+
+/// Classes of the samples; those without one have a class of their own.
+fn colours<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &[usize]) -> (Option<Vec<u32>>, Vec<String>) {
+    let Some(Target::Classes { names, codes }) = model.data.y.as_ref().filter(|_| sides.contains(&Side::Row)) else {
+        return (None, Vec::new());
+    };
+    let (mut names, unknown) = (names.clone(), names.len() as u32);
+    if samples.iter().any(|&i| codes[i].is_none()) {
+        names.push("without label".into());
+    }
+    (Some(samples.iter().map(|&i| codes[i].unwrap_or(unknown)).collect()), names)
+}
+
+/// The nodes with the most links, as places among the samples; nobody where there is no graph.
+fn prominent<T: Scalar>(model: &KernelSvdModel<T>, samples: &[usize]) -> Vec<usize> {
+    if model.data.frame.is_none() {
+        return Vec::new();
+    }
+    let links =
+        |side: SamplesRef<'_, T>, i: usize| if let SamplesRef::Sparse(csr) = side { csr.row(i).0.len() } else { 0 };
+    let (x, z) = (model.data.x.as_ref(), model.data.cols().as_ref());
+    let mut order: Vec<(usize, usize)> =
+        samples.iter().enumerate().map(|(place, &i)| (links(x, i) + links(z, i), place)).collect();
+    order.sort_by_key(|&(count, place)| (Reverse(count), place));
+    order.into_iter().take(NAMED).map(|(_, place)| place).collect()
+}
