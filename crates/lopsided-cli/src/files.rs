@@ -74,13 +74,14 @@ impl Files {
                 if !args.given.dry_run {
                     files.write([("rows-out", &outputs.rows_out), ("cols-out", &outputs.cols_out)]);
                     files.write([("model", &outputs.model), ("report", &outputs.report)]);
+                    files.write([("checkpoint", &args.states.checkpoint)]);
                 }
             }
             Command::Bicluster(args) => {
                 files.read([Some(&args.matrix), args.labels.as_ref(), args.given.recipe.as_ref()]);
                 if !args.given.dry_run {
                     files.write([("row-labels-out", &args.row_labels_out), ("col-labels-out", &args.col_labels_out)]);
-                    files.write([("model", &args.model)]);
+                    files.write([("model", &args.model), ("checkpoint", &args.states.checkpoint)]);
                 }
             }
             Command::Fit(args) => {
@@ -96,6 +97,7 @@ impl Files {
                 files.read([input::label_file(graph.labels.as_deref(), &graph.read).as_ref()]);
                 if !args.given.dry_run {
                     files.write([("model", &args.model), ("cv-out", &args.cv_out)]);
+                    files.write([("checkpoint", &args.states.checkpoint)]);
                 }
             }
             Command::Predict(args) => {
