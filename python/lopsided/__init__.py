@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ._ask_ls import AsKLSClassifier, AsKLSRegressor, LSSVMClassifier
 from ._bicluster import KernelBiclustering
+from ._checkpoint import checkpoint
 from ._core import VERSION as __version__
 from ._core import registry as _registry
 from ._graph import GraphEmbedding
@@ -39,6 +40,7 @@ __all__ = [
     "OnlineKernelPCA",
     "OnlinePairRegressor",
     "__version__",
+    "checkpoint",
     "hold_out_links",
     "kernels",
     "learners",

@@ -36,6 +36,8 @@ mod _core {
     #[pymodule_export]
     use super::registry;
     #[pymodule_export]
+    use super::run::Checkpoint;
+    #[pymodule_export]
     use super::stream::fit_stream;
 }
 

@@ -1,11 +1,14 @@
 //! One door for all work: without the interpreter lock, on threads of our own, and with an ear for Ctrl-C.
 
 use crate::error::exception;
+use lopsided::base::checkpoint;
 use lopsided::{Progress, Result, Run, Watch};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,7 +36,7 @@ pub(crate) fn run<R: Send + 'static>(
 ) -> PyResult<R> {
     let latest = Latest::default();
     let watch = if progress.is_some() { listening(&latest) } else { Watch::default() };
-    let run = Run { seed, watch: watch.clone() };
+    let run = Run { seed, watch: watch.clone(), checkpoint: current() };
     let (sender, mut receiver) = channel::<Answer<R>>();
     pool()?.spawn(move || {
         // Nobody listens any more after an interrupt.
@@ -54,6 +57,40 @@ pub(crate) fn run<R: Send + 'static>(
             py.detach(move || drop(wait(receiver, PATIENCE)));
             return Err(signal);
         }
+    }
+}
+
+thread_local! {
+    /// Where the fits of this thread leave their states, the innermost last.
+    static CURRENT: RefCell<Vec<checkpoint::Checkpoint>> = const { RefCell::new(Vec::new()) };
+}
+
+fn current() -> checkpoint::Checkpoint {
+    CURRENT.with_borrow(|all| all.last().cloned().unwrap_or_default())
+}
+
+/// A file for the states of the fits between [`Checkpoint::enter`] and [`Checkpoint::leave`] of one thread.
+#[pyclass(frozen)]
+pub(crate) struct Checkpoint(checkpoint::Checkpoint);
+
+#[pymethods]
+impl Checkpoint {
+    #[new]
+    fn open(path: PathBuf, resume: bool, every: f64) -> PyResult<Self> {
+        let allowed = "a number of seconds of at least 0";
+        let every = Duration::try_from_secs_f64(every).map_err(|_| lopsided::Error::param("every", every, allowed));
+        let opened = every.and_then(|every| Ok(checkpoint::Checkpoint::open(&path, resume)?.with_every(every)));
+        opened.map(Checkpoint).map_err(exception)
+    }
+
+    fn enter(&self) {
+        CURRENT.with_borrow_mut(|all| all.push(self.0.clone()));
+    }
+
+    /// With `done` the file is removed.
+    fn leave(&self, done: bool) -> PyResult<()> {
+        CURRENT.with_borrow_mut(Vec::pop);
+        if done { self.0.remove().map_err(exception) } else { Ok(()) }
     }
 }
 

@@ -24,7 +24,7 @@ impl Context {
         memory::allow(global.memory.unwrap_or(0));
         let pool = threads(global.threads)?;
         let line = Line::new(global.quiet);
-        let run = Run { seed: global.seed, watch: line.watch() };
+        let run = Run { seed: global.seed, watch: line.watch(), ..Run::default() };
         interrupt::cancels(&run.watch);
         Ok(Context { global: global.clone(), run, line, pool, start: Instant::now() })
     }

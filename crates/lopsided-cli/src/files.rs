@@ -74,6 +74,7 @@ impl Files {
                 if !args.given.dry_run {
                     files.write([("rows-out", &outputs.rows_out), ("cols-out", &outputs.cols_out)]);
                     files.write([("model", &outputs.model), ("report", &outputs.report)]);
+                    files.write([("checkpoint", &args.states.checkpoint)]);
                 }
             }
             Command::Bicluster(args) => {
@@ -81,6 +82,7 @@ impl Files {
                 if !args.given.dry_run {
                     files.write([("row-labels-out", &args.row_labels_out), ("col-labels-out", &args.col_labels_out)]);
                     files.write([("model", &args.model), ("report", &args.report)]);
+                    files.write([("checkpoint", &args.states.checkpoint)]);
                 }
             }
             Command::Fit(args) => {
@@ -96,6 +98,7 @@ impl Files {
                 files.read([input::label_file(graph.labels.as_deref(), &graph.read).as_ref()]);
                 if !args.given.dry_run {
                     files.write([("model", &args.model), ("cv-out", &args.cv_out), ("report", &args.report)]);
+                    files.write([("checkpoint", &args.states.checkpoint)]);
                 }
             }
             Command::Predict(args) => {

@@ -115,7 +115,7 @@ fn line(task: &Task, name: &'static str, matrix: Matrix, trials: usize, run: &Ru
     let kernels: Vec<Mat<f64>> = kernels.collect::<lopsided::Result<_>>()?;
     let mut found = Vec::new();
     for k in 0..trials as u64 {
-        let run = Run { seed: run.seed.wrapping_add(k), watch: run.watch.silent() };
+        let run = Run { seed: run.seed.wrapping_add(k), watch: run.watch.silent(), ..run.clone() };
         found.push(task.trial(&kernels, &run)?);
     }
     let spread = |of: fn(&Trial) -> f64| Spread::of(found.iter().map(of));

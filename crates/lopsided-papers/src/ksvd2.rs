@@ -237,7 +237,7 @@ impl Task<'_> {
 
     /// One run after another, each with a seed of its own.
     fn runs(&self) -> impl Iterator<Item = Run> {
-        let run = |at| Run { seed: self.run.seed.wrapping_add(at), watch: self.run.watch.clone() };
+        let run = |at| Run { seed: self.run.seed.wrapping_add(at), ..self.run.clone() };
         (0..self.settings.trials as u64).map(run)
     }
 

@@ -1,6 +1,6 @@
 //! Options of `lopsided bicluster`.
 
-use super::{Clusters, Given, ReadArgs};
+use super::{CheckpointArgs, Clusters, Given, ReadArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -28,6 +28,8 @@ pub(crate) struct BiclusterArgs {
     pub(crate) read: ReadArgs,
     #[command(flatten)]
     pub(crate) given: Given<Clusters>,
+    #[command(flatten)]
+    pub(crate) states: CheckpointArgs,
 }
 
 const HELP: &str = "Examples:

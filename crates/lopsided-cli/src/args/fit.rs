@@ -1,7 +1,7 @@
 //! Options of `fit` and `predict`.
 
 use super::landmarks::LandmarkArgs;
-use super::{FeatureArgs, Given, GraphArgs, Learning, ReadArgs};
+use super::{CheckpointArgs, FeatureArgs, Given, GraphArgs, Learning, ReadArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lopsided::base::settings::Value;
@@ -51,6 +51,8 @@ pub(crate) struct FitArgs {
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
     pub(crate) given: Given<Learning>,
+    #[command(flatten)]
+    pub(crate) states: CheckpointArgs,
 }
 
 /// Kinds of targets.
@@ -76,6 +78,8 @@ const FIT_HELP: &str = "Examples:
       --cv 5 --grid penalty=1,10 --cv-out tried.csv --model flowers.model
   lopsided fit krr flowers.csv --target species --approach gsa \\
       --sampler rpcholesky --landmarks 50 --model flowers.model
+  lopsided fit ask-ls edges.csv --labels classes.csv --cv 5 \
+      --model nodes.model --checkpoint state --resume
   lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 \\
       --model huge.model
   lopsided fit kpca flowers.csv --target species --rank 5 \\

@@ -1,6 +1,7 @@
 //! Options as the user writes them.
 
 mod bicluster;
+mod checkpoint;
 mod described;
 mod fit;
 mod groups;
@@ -9,6 +10,7 @@ mod links;
 mod online;
 
 pub(crate) use bicluster::BiclusterArgs;
+pub(crate) use checkpoint::CheckpointArgs;
 pub(crate) use described::{Clusters, Embedding, Given, Learners, Learning, LinkScores};
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{FeatureArgs, GraphArgs, OutputArgs, ReadArgs};
@@ -131,6 +133,8 @@ pub(crate) struct EmbedArgs {
     pub(crate) given: Given<Embedding>,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
+    #[command(flatten)]
+    pub(crate) states: CheckpointArgs,
     /// Read an svmlight file in passes and never hold it: random compatibility, Nyström without polish.
     #[arg(long)]
     pub(crate) stream: bool,
@@ -149,6 +153,8 @@ const EMBED_HELP: &str = "Examples:
   lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv --features people.csv --walk 2 --rows-out in.csv
   lopsided embed edges.csv.gz --dry-run
+  lopsided embed edges.csv --rank 300 --model graph.model \
+      --checkpoint state --resume
   lopsided embed huge.svm.gz --stream --solver nystrom --rows-sample 1000 \\
       --cols-sample 1000 --rows-out rows.npy
 A graph gives each node two places: by arriving links (rows) and by leaving

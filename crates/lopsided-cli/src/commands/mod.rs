@@ -14,7 +14,7 @@ mod predict;
 mod reproduce;
 pub(crate) mod transform;
 
-use crate::args::{Cli, Command};
+use crate::args::{CheckpointArgs, Cli, Command};
 use crate::context::Context;
 use crate::files;
 use anyhow::Result;
@@ -40,11 +40,24 @@ impl Outcome {
 
 /// Runs the command of the command line.
 pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
-    let context = Context::new(&cli.global)?;
+    let mut context = Context::new(&cli.global)?;
     files::check(&cli.command)?;
+    context.run.checkpoint = states(&cli.command).map_or_else(|| Ok(Default::default()), |states| states.open())?;
     let result = context.pool.install(|| chosen(&cli.command, &context));
     context.line.clear();
-    result
+    let outcome = result?;
+    context.run.checkpoint.remove()?;
+    Ok(outcome)
+}
+
+/// Where the state of a command goes that does work.
+fn states(command: &Command) -> Option<&CheckpointArgs> {
+    match command {
+        Command::Embed(args) => Some(&args.states).filter(|_| !args.given.dry_run),
+        Command::Bicluster(args) => Some(&args.states).filter(|_| !args.given.dry_run),
+        Command::Fit(args) => Some(&args.states).filter(|_| !args.given.dry_run),
+        _ => None,
+    }
 }
 
 fn chosen(command: &Command, context: &Context) -> Result<Outcome> {

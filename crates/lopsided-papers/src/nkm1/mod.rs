@@ -203,7 +203,7 @@ fn trials(
     let landmarks = ((ratio * split.train.x.count() as f64).round() as usize).max(1);
     let approximation = Approximation::new(Approach::Lla, sampler, landmarks);
     let one = |trial: usize| -> lopsided::Result<Option<[[f64; 3]; 2]>> {
-        let run = Run { seed: desk.run.seed + trial as u64, watch: desk.run.watch.silent() };
+        let run = Run { seed: desk.run.seed + trial as u64, watch: desk.run.watch.silent(), ..desk.run.clone() };
         let found = match comparison.attempt(&approximation, &run) {
             // So few landmarks that the classes of some pair are not told apart at all.
             Err(Error::Param { name, .. }) if name == "nu" => return Ok(None),

@@ -83,7 +83,7 @@ impl InductivePrediction {
             return Err(Error::param("max-rows", self.max_rows, allowed));
         }
         let trial = |k: usize| {
-            let run = Run { seed: run.seed.wrapping_add(k as u64), watch: run.watch.clone() };
+            let run = Run { seed: run.seed.wrapping_add(k as u64), ..run.clone() };
             run.watch.check()?;
             let part = self.part(x, target, &known, run.seed);
             let model = fit(part.learned(), &part.target_of(0..part.learn), &run)?;

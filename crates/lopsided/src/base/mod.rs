@@ -7,14 +7,16 @@
 //! | [`settings`], [`registry`] | values by name, lists of what takes them | the command line, Python, saved models |
 //! | [`watch`] | progress, cancellation and counts of work | long computations and whoever waits for them |
 //! | [`verdict`] | whether an iteration has converged | solvers |
+//! | [`checkpoint`] | states of long work, which is taken up again | long computations |
 //! | [`file`](mod@file) | files that are written whole or not at all | writers of models, matrices and reports |
 //! | [`finite`] | numbers that are none, found before they leave | writers, `--json` |
 //! | [`memory`] | how much may be used, and the gate for what grows | readers, plans |
 //! | [`random`] | streams of random numbers, one for each purpose | whatever draws |
 //! | [`linalg`] | products and orthonormal bases of tall matrices | solvers |
 //!
-//! [`Run`] is handed to every fit: a seed and a watch. Everything here gives the same bits on any number of threads.
+//! [`Run`] is handed to every fit: a seed, a watch and a checkpoint. Everything here gives the same bits on any number of threads.
 
+pub mod checkpoint;
 pub mod error;
 mod exp;
 pub mod file;

@@ -1,3 +1,4 @@
+use super::checkpoint::Checkpoint;
 use super::watch::Watch;
 
 /// What a run needs besides the problem.
@@ -20,4 +21,6 @@ pub struct Run {
     pub seed: u64,
     /// Progress and cancellation.
     pub watch: Watch,
+    /// Where long work leaves its state, to be taken up again; nowhere by default.
+    pub checkpoint: Checkpoint,
 }

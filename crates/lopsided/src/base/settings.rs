@@ -13,6 +13,7 @@
 //! # Ok::<(), lopsided::Error>(())
 //! ```
 
+use super::checkpoint::Fingerprint;
 use super::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -197,6 +198,19 @@ impl Settings {
     /// Names and values in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The same as JSON, long lists as a number that tells them apart.
+    pub(crate) fn to_map(&self) -> serde_json::Map<String, serde_json::Value> {
+        let short = |value: &Value| match value {
+            Value::Numbers(_) | Value::Rows(_) => {
+                let mut print = Fingerprint::default();
+                print.debug(value);
+                format!("a list with the fingerprint {print}").into()
+            }
+            other => serde_json::to_value(other).unwrap_or_default(),
+        };
+        self.0.iter().map(|(name, value)| (name.clone(), short(value))).collect()
     }
 
     /// Whether nothing was given.

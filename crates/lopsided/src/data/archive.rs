@@ -82,6 +82,8 @@ pub struct Archive {
     fault: Option<String>,
     /// Arrays in which NaN stands for nothing.
     gaps: BTreeSet<String>,
+    /// A state on the way to a result: its numbers are whatever they are.
+    state: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -164,6 +166,9 @@ impl Archive {
     fn check(&self) -> Result<()> {
         let fault = |reason: &String| Error::Archive { path: "the model".into(), reason: reason.clone() };
         self.fault.as_ref().map_or(Ok(()), |reason| Err(fault(reason)))?;
+        if self.state {
+            return Ok(());
+        }
         self.arrays.iter().try_for_each(|(name, array)| match array.dtype {
             Dtype::F64 => check_finite::<f64>(name, &array.bytes, self.gaps.contains(name)),
             Dtype::F32 => check_finite::<f32>(name, &array.bytes, self.gaps.contains(name)),
@@ -250,7 +255,7 @@ impl Archive {
                 )
             })
             .collect();
-        Ok(Archive { meta, arrays, path, fault: None, gaps: BTreeSet::new() })
+        Ok(Archive { meta, arrays, path, ..Archive::default() })
     }
 
     /// Bytes of all arrays.
@@ -270,6 +275,11 @@ impl Archive {
     pub fn field<V: serde::de::DeserializeOwned>(&self, name: &str) -> Result<V> {
         let value = self.meta.get(name).cloned().unwrap_or(Value::Null);
         serde_json::from_value(value).map_err(|e| self.error(format!("metadata `{name}`: {e}")))
+    }
+
+    /// The state of a computation, whose numbers need not be finite.
+    pub(crate) fn of_state() -> Self {
+        Archive { state: true, ..Archive::default() }
     }
 
     /// The beginning of every model: who made it, and its precision.

@@ -36,6 +36,7 @@ pub mod node_features;
 pub mod onnx;
 pub mod row_stream;
 pub mod samples;
+pub(crate) mod state;
 pub mod synth;
 mod undirected;
 pub mod walk;

@@ -7,7 +7,7 @@
 use super::prepared::{Prepared, PreparedModel, best, has_features, is_better, measure};
 use super::scoring::{deal, hidden, no_target};
 use super::searched::remark;
-use super::{Estimator, MachineErrors, Model, Plan, Point, Table};
+use super::{Estimator, MachineErrors, Model, Plan, Point, Table, validated};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
@@ -124,6 +124,7 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
+        run.belongs("fit", || self.settings().to_map(), &data)?;
         let (data, why) = self.settled(data, run)?;
         let inner = self.inner.fit(data, run)?;
         let Some(why) = why else { return Ok(inner) };
@@ -146,7 +147,7 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
                 let outside = Dataset { y: Some(hidden(target, fold)), ..data.clone() };
                 let (settled, _) = machine.settled(outside, run)?;
                 let whole = Dataset { y: data.y.clone(), ..settled };
-                let scores = self.inner.validate(&whole, &points, std::slice::from_ref(fold), run)?;
+                let scores = validated(&*self.inner, &whole, (&points, std::slice::from_ref(fold)), run)?;
                 places.iter().zip(scores).for_each(|(&k, score)| out[k].extend(score));
             }
         }

@@ -57,6 +57,7 @@ use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings};
+use crate::base::checkpoint::Fingerprint;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;
@@ -308,12 +309,35 @@ where
 {
     let (points, folds) = cases;
     let target = data.y.as_ref().ok_or_else(scoring::no_target)?;
-    let one = |point: &Point, fold: &Vec<usize>| {
+    let one = |point: &Point, fold: &Vec<usize>, run: &Run| {
         let hidden = Dataset { y: Some(scoring::hidden(target, fold)), ..data.clone() };
         let model = estimator.with(point)?.fit(hidden, run)?;
-        Ok(score(&target.rows(fold), model.decision(&data.rows(fold), run)?.as_ref()))
+        Ok(vec![score(&target.rows(fold), model.decision(&data.rows(fold), run)?.as_ref())])
     };
-    points.iter().map(|point| folds.iter().map(|fold| one(point, fold)).collect()).collect()
+    let row = |(at, point): (usize, &Point)| {
+        let one = |(number, fold)| {
+            Ok(run.remembered_numbers(&format!("point {at} fold {number}"), |run| one(point, fold, run))?[0])
+        };
+        folds.iter().enumerate().map(one).collect()
+    };
+    points.iter().enumerate().map(row).collect()
+}
+
+/// The scores of [`Estimator::validate`], of which a checkpoint keeps those of each fold under a place of their own.
+pub(crate) fn validated<T: Scalar>(
+    estimator: &dyn Estimator<T>,
+    data: &Dataset<T>,
+    cases: Cases<'_>,
+    run: &Run,
+) -> Result<Table> {
+    let (points, folds) = cases;
+    if !run.checkpoint.is_on() {
+        return estimator.validate(data, points, folds, run);
+    }
+    let mut print = Fingerprint::default();
+    print.debug(&(T::NAME, run.seed, estimator.settings(), points, folds));
+    print.word(data.fingerprint());
+    estimator.validate(data, points, folds, &run.within(format!("scores {print}")))
 }
 
 /// The weight of the errors.

@@ -11,6 +11,7 @@ use super::scoring::{deal, hidden};
 use super::searched::{self, searched};
 use super::{
     Answer, Choice, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits,
+    validated,
 };
 use crate::base::Run;
 use crate::base::error::{Error, Result};
@@ -270,13 +271,14 @@ impl<T: Scalar> Prepared<T> {
         run: &Run,
     ) -> Result<Vec<Vec<f64>>> {
         if !self.changes(data) {
-            return self.inner.validate(data, points, folds, run);
+            return validated(&*self.inner, data, (points, folds), run);
         }
         let target = data.y.as_ref().ok_or_else(super::scoring::no_target)?;
         let mut out = vec![Vec::new(); points.len()];
         for fold in folds {
             let Some(preparation) = self.preparation(data, Some(&hidden(target, fold)))? else { continue };
-            let scores = self.inner.validate(&*preparation.apply(data)?, points, std::slice::from_ref(fold), run)?;
+            let cases = (points, std::slice::from_ref(fold));
+            let scores = validated(&*self.inner, &*preparation.apply(data)?, cases, run)?;
             out.iter_mut().zip(scores).for_each(|(out, score)| out.extend(score));
         }
         Ok(out)
@@ -420,6 +422,7 @@ impl<T: Scalar> Estimator<T> for Prepared<T> {
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {
         // Whatever cannot be is told of all samples, not of a part of them, and before anything is allocated.
         self.plan(&data, run)?.check()?;
+        run.belongs("fit", || self.settings().to_map(), &data)?;
         let (data, weighed) = self.weighed(data, run)?;
         let note = data.frame.as_ref().and_then(GraphFrame::note);
         let weight = data.frame.as_ref().and_then(|frame| frame.features.as_ref()).map(|features| features.weight);

@@ -8,7 +8,7 @@ use crate::base::scalar::Scalar;
 use crate::base::settings::Value;
 use crate::data::dataset::Dataset;
 use crate::estimators::scoring::{deal, no_target};
-use crate::estimators::{Estimator, Plan, Point};
+use crate::estimators::{Estimator, Plan, Point, validated};
 use std::collections::BTreeMap;
 
 /// Choice of settings by cross-validation: micro-F1 for classes, root mean squared error for values.
@@ -82,7 +82,14 @@ impl Search {
         let target = data.y.as_ref().ok_or_else(no_target)?;
         let folds = deal(Some(target), self.folds, run.seed, Purpose::SearchFolds)?;
         let points = self.points();
-        let scores = estimator.validate(data, &points, &folds, run)?;
+        let settings = || {
+            let grid = serde_json::to_value(&self.grid).unwrap_or_default().to_string();
+            let own = [("folds", self.folds.into()), ("grid", grid.into())];
+            let own = own.map(|(name, value): (_, serde_json::Value)| (name.to_string(), value));
+            estimator.settings().to_map().into_iter().chain(own).collect()
+        };
+        run.belongs("search", settings, data)?;
+        let scores = validated(estimator, data, (&points, &folds), run)?;
         let tried: Vec<Tried> = points.iter().zip(scores).map(|(point, scores)| Tried::of(point, scores)).collect();
         let less_is_better = !target.is_classes();
         let gain = |t: &Tried| if less_is_better { -t.score.mean } else { t.score.mean };

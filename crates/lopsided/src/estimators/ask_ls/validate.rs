@@ -45,6 +45,7 @@ pub(super) fn scores<T: Scalar>(base: &AskLs, data: &Dataset<T>, cases: Cases<'_
         run.watch.report(Progress { stage: "cross-validation", done, total, residual: None })?;
         let quiet = Run { watch: run.watch.silent(), ..run.clone() };
         let machines: Vec<&AskLs> = group.iter().map(|&at| &machines[at]).collect();
+        let quiet = quiet.within(format!("group {done}"));
         let by_fold = Group { machines, data, target, run: &quiet }.scores(folds)?;
         for (place, &at) in group.iter().enumerate() {
             out[at] = by_fold.iter().map(|scores| scores[place]).collect();
@@ -85,7 +86,11 @@ impl<T: Scalar> Group<'_, T> {
         let known = self.target.known().len();
         let light = known <= super::LIGHT;
         let each = |one: &(dyn Fn(&Vec<usize>) -> Result<Vec<f64>> + Sync)| -> Result<Vec<Vec<f64>>> {
-            if light { folds.par_iter().map(one).collect() } else { folds.iter().map(one).collect() }
+            let remembered = |(number, fold): (usize, &Vec<usize>)| {
+                self.run.remembered_numbers(&format!("fold {number}"), |_| one(fold))
+            };
+            let numbered = folds.iter().enumerate();
+            if light { folds.par_iter().enumerate().map(remembered).collect() } else { numbered.map(remembered).collect() }
         };
         if self.data.frame.is_none() && !self.machines[0].gram.kernel.is_precomputed() {
             return each(&|fold| self.inductive(fold));

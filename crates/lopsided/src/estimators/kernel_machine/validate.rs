@@ -33,9 +33,11 @@ pub(super) fn scores<T: Scalar>(
         let (done, total) = (done as u64, frames.len() as u64);
         run.watch.report(Progress { stage: "cross-validation", done, total, residual: None })?;
         let quiet = Run { watch: run.watch.silent(), ..run.clone() };
-        for fold in folds {
-            let fold = Fold { target, data, held: fold, run: &quiet };
-            fold.scores(frames, group, &learn)?.into_iter().zip(group).for_each(|(score, &at)| out[at].push(score));
+        for (number, held) in folds.iter().enumerate() {
+            let scores = quiet.remembered_numbers(&format!("group {done} fold {number}"), |run| {
+                Fold { target, data, held, run }.scores(frames, group, &learn)
+            })?;
+            scores.into_iter().zip(group).for_each(|(score, &at)| out[at].push(score));
         }
     }
     Ok(out)

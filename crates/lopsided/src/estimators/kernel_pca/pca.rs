@@ -117,6 +117,7 @@ impl KernelPca {
     /// samples, or landmarks that do not exist; [`Error::Memory`], [`Error::Interrupted`].
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>, run: &Run) -> Result<KernelPcaModel<T>> {
         let problem = self.problem(data, run)?;
+        run.belongs("kpca", || self.settings().to_map(), data)?;
         let n = problem.x.count();
         let Components { functions, values, landmarks, solved } = match self.approximation.approach_for(n) {
             Approach::Exact => self.exact(&problem, run)?,

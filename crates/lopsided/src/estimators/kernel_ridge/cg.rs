@@ -1,6 +1,10 @@
+use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::Result;
 use crate::base::verdict::Verdict;
-use crate::base::watch::{Progress, Watch};
+use crate::base::watch::Progress;
+use crate::data::archive::Archive;
+use crate::data::state::put_matrix;
 use crate::solvers::linsys::dots;
 use faer::Mat;
 
@@ -10,7 +14,7 @@ pub(super) struct ConjugateGradients<'a> {
     pub(super) tol: f64,
     /// Most steps.
     pub(super) steps: usize,
-    pub(super) watch: &'a Watch,
+    pub(super) run: &'a Run,
 }
 
 /// What [`ConjugateGradients`] found.
@@ -53,6 +57,14 @@ impl ConjugateGradients<'_> {
         }
     }
 
+    /// What tells these equations from others after the first product.
+    fn place(&self, rhs: &Mat<f64>, image: &Mat<f64>) -> String {
+        let mut print = Fingerprint::default();
+        print.debug(&(self.tol, self.steps));
+        [rhs, image].into_iter().for_each(|matrix| put_matrix(&mut print, matrix.as_ref()));
+        format!("conjugate gradients {print}")
+    }
+
     /// `apply` multiplies by A, `precondition` by an approximation of A⁻¹.
     pub(super) fn solve(
         &self,
@@ -65,14 +77,32 @@ impl ConjugateGradients<'_> {
         let mut z = precondition(&residual);
         let mut direction = z.clone();
         let mut sizes = dots(&residual, &z);
+        let mut place = None;
         let start: Vec<f64> = sizes.iter().map(|s| s.max(f64::MIN_POSITIVE)).collect();
         let largest =
             |sizes: &[f64]| sizes.iter().zip(&start).map(|(s, a)| (s / a).max(0.0).sqrt()).fold(0.0, f64::max);
         let mut steps = 0;
         while steps < self.steps && largest(&sizes) > self.tol {
             let (done, total, progress) = (steps as u64, self.steps as u64, Some(largest(&sizes)));
-            self.watch.report(Progress { stage: "conjugate gradients", done, total, residual: progress })?;
-            let image = apply(&direction)?;
+            self.run.watch.report(Progress { stage: "conjugate gradients", done, total, residual: progress })?;
+            let mut image = apply(&direction)?;
+            if self.run.checkpoint.is_on() && place.is_none() {
+                let found = self.place(&residual, &image);
+                if let Some(state) = self.run.state(&found)? {
+                    [&mut w, &mut residual, &mut direction, &mut image].into_iter().zip(STATE).try_for_each(
+                        |(matrix, name)| state.matrix(name).map(|kept| *matrix = kept),
+                    )?;
+                    (sizes, steps) = (state.vector("sizes")?, state.field("steps")?);
+                }
+                place = Some(found);
+            } else if let Some(place) = &place {
+                self.run.keep_state(place, |state: &mut Archive| {
+                    let matrices = [&w, &residual, &direction, &image];
+                    STATE.iter().zip(matrices).for_each(|(name, matrix)| state.set_matrix(name, matrix.as_ref()));
+                    state.set_vector("sizes", &sizes);
+                    state.set_field("steps", steps);
+                })?;
+            }
             let curvature = dots(&direction, &image);
             for c in 0..w.ncols() {
                 let length = if curvature[c] > 0.0 { sizes[c] / curvature[c] } else { 0.0 };
@@ -93,6 +123,9 @@ impl ConjugateGradients<'_> {
         Ok(Solved { w, steps })
     }
 }
+
+/// Matrices of a state, in the middle of a step.
+const STATE: [&str; 4] = ["w", "residual", "direction", "image"];
 
 fn largest_share(lengths: &[f64], start: &[f64]) -> f64 {
     lengths.iter().zip(start).map(|(now, before)| now / before).fold(0.0, f64::max)

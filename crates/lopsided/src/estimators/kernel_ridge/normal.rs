@@ -4,12 +4,14 @@ use super::cg::{ConjugateGradients, Judged};
 use super::streamed::StreamedRidge;
 use super::systems::solve;
 use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::Result;
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
 use crate::data::row_stream::RowStream;
 use crate::data::samples::{CsrRef, Samples, SamplesRef};
+use crate::data::state::put_matrix;
 use crate::kernel::Kernel;
 use crate::solvers::lowrank::{Anchors, KernelFunctions, LandmarkKernel, inverse_root};
 use faer::{Mat, MatRef};
@@ -58,11 +60,23 @@ impl<'a, T: Scalar> Normal<'a, T> {
     pub(super) fn factored(&self, y: &Mat<f64>) -> Result<Judged> {
         let m = self.at.gram.nrows();
         let (mut gram, mut cross) = (Mat::<f64>::zeros(m, m), Mat::zeros(m, y.ncols()));
-        self.for_each_part("normal equations", &self.run.watch, |first, samples| {
+        let (stage, place) = ("normal equations", self.place(y));
+        let mut done = 0;
+        if let Some(state) = self.run.state(&place)? {
+            (gram, cross, done) = (state.matrix("gram")?, state.matrix("cross")?, state.field("done")?);
+        }
+        self.for_each_part(stage, &self.run.watch, |first, samples| {
+            if first < done {
+                return Ok(());
+            }
             let k = self.anchors.anchors.values(&self.anchors.kernel, samples, self.run)?;
             linalg::add_gram_lower(gram.as_mut(), k.transpose(), 1.0);
             cross += linalg::transpose_mul(k.as_ref(), y.as_ref().subrows(first, k.nrows()));
-            Ok(())
+            self.run.keep_state(&place, |state| {
+                state.set_matrix("gram", gram.as_ref());
+                state.set_matrix("cross", cross.as_ref());
+                state.set_field("done", first + k.nrows());
+            })
         })?;
         let image = linalg::mul(linalg::mirrored(gram.as_ref()).as_ref(), self.a.as_ref());
         // Rounding makes the product a little asymmetric, and the factor reads one half of it.
@@ -71,10 +85,18 @@ impl<'a, T: Scalar> Normal<'a, T> {
         Ok(Judged { w, steps: 0, verdict })
     }
 
+    /// What tells these equations from others of the same data.
+    fn place(&self, y: &Mat<f64>) -> String {
+        let mut print = Fingerprint::default();
+        print.debug(&(T::NAME, &self.anchors.kernel, self.known));
+        [y, &self.at.gram].into_iter().for_each(|matrix| put_matrix(&mut print, matrix.as_ref()));
+        format!("normal equations {print}")
+    }
+
     /// Step 3.
     pub(super) fn solve(&self, y: &Mat<f64>, settings: &StreamedRidge) -> Result<Judged> {
         let rhs = self.right_side(y)?;
-        let method = ConjugateGradients { tol: settings.tol, steps: settings.steps, watch: &self.run.watch };
+        let method = ConjugateGradients { tol: settings.tol, steps: settings.steps, run: self.run };
         method.judged(&rhs, |v| self.apply(v), |v| self.preconditioned(v))
     }
 

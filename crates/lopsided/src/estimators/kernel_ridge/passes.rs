@@ -85,7 +85,7 @@ impl<T: Scalar> System<'_, T> {
             let moments = operator.residual_moments(none.as_ref(), v.as_ref(), weights)?;
             Ok(-self.without_ridge(moments, v))
         };
-        let method = ConjugateGradients { tol: TOL, steps: STEPS, watch: &run.watch };
+        let method = ConjugateGradients { tol: TOL, steps: STEPS, run };
         let found = method.judged(&rhs, apply, |r| self.preconditioned(r))?;
         Ok(found.verdict.converged().then_some(found))
     }
@@ -105,7 +105,7 @@ impl<T: Scalar> System<'_, T> {
         for _ in 0..ROUNDS {
             // Further than this the digits of the values do not lead.
             let tol = (0.5 * TOL / residual).max(SINGLE);
-            let method = ConjugateGradients { tol, steps: STEPS, watch: &run.watch };
+            let method = ConjugateGradients { tol, steps: STEPS, run };
             let found = method.solve(left, apply, |r| self.preconditioned(r))?;
             w += &found.w;
             steps += found.steps;

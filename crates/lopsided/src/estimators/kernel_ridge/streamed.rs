@@ -5,13 +5,15 @@ use super::model::KernelRidgeModel;
 use super::normal::{Normal, as_samples};
 use super::systems::Centred;
 use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::data::dataset::Target;
 use crate::data::row_stream::RowStream;
-use crate::data::samples::Csr;
+use crate::data::samples::{Csr, SamplesRef};
+use crate::data::state::put_samples;
 use crate::estimators::FitReport;
 use crate::estimators::scoring::Known;
 use crate::kernel::{Gamma, KernelSpec};
@@ -110,7 +112,10 @@ impl StreamedRidge {
     pub fn fit<T: Scalar>(&self, rows: &RowStream<T>, target: &Target, run: &Run) -> Result<KernelRidgeModel<T>> {
         let known = Known::even_several(Some(target))?;
         self.check(rows, target, known.rows.len())?;
-        let at = self.at_landmarks(rows, &known.rows, run)?;
+        let (at, mut print) = self.at_landmarks(rows, &known.rows, run)?;
+        print.debug(target);
+        run.checkpoint.belongs(|| self.identity(run.seed, T::NAME), || print.value())?;
+        let run = &run.within(print);
         let centred = Centred::of(known.y.as_ref(), None);
         let normal = Normal::new(rows, &known.rows, at, self.penalty, run)?;
         let direct = self.direct.unwrap_or(self.landmarks <= DIRECT);
@@ -119,6 +124,12 @@ impl StreamedRidge {
         functions.bias = centred.means;
         let report = self.report(&functions.kernel, known.rows.len(), &found);
         Ok(KernelRidgeModel { functions, answer: known.answer, report })
+    }
+
+    /// Everything that the result depends on beside the data.
+    fn identity(&self, seed: u64, precision: &str) -> serde_json::Map<String, serde_json::Value> {
+        let named = [("machine", format!("{self:?}")), ("precision", precision.into()), ("seed", seed.to_string())];
+        named.into_iter().map(|(name, value)| (name.to_string(), value.into())).collect()
     }
 
     fn check<T: Scalar>(&self, rows: &RowStream<T>, target: &Target, known: usize) -> Result<()> {
@@ -139,14 +150,23 @@ impl StreamedRidge {
         check_symmetric::<T>(&tried)
     }
 
-    /// Step 1.
-    fn at_landmarks<T: Scalar>(&self, rows: &RowStream<T>, known: &[usize], run: &Run) -> Result<LandmarkKernel<T>> {
+    /// Step 1, and for a checkpoint what tells the rows from others.
+    fn at_landmarks<T: Scalar>(
+        &self,
+        rows: &RowStream<T>,
+        known: &[usize],
+        run: &Run,
+    ) -> Result<(LandmarkKernel<T>, Fingerprint)> {
         let picked =
             random::subset(known.len(), self.landmarks, &mut random::generator(run.seed, Purpose::RowLandmarks));
         let wanted: Vec<usize> = picked.iter().map(|&at| known[at]).collect();
         let mut points = Csr::empty(rows.ncols());
         let mut next = 0;
+        let mut print = Fingerprint::default();
         rows.for_each_chunk("gathering landmarks", &run.watch, |start, chunk| {
+            if run.checkpoint.is_on() {
+                put_samples(&mut print, SamplesRef::Sparse(chunk));
+            }
             while let Some(&row) = wanted.get(next).filter(|row| **row < start + chunk.nrows()) {
                 let (cols, vals) = chunk.row(row - start);
                 points.push_row(cols.iter().copied().zip(vals.iter().copied()));
@@ -161,7 +181,7 @@ impl StreamedRidge {
             kernel = kernel.with("gamma", self.gamma.resolve(self.kernel.meeting(), x, x, factor, run.seed)?);
         }
         let all = Landmarks::Indices((0..points.count()).collect());
-        LandmarkKernel::new(&kernel, points.as_ref(), all, run)
+        Ok((LandmarkKernel::new(&kernel, points.as_ref(), all, run)?, print))
     }
 
     fn report(&self, kernel: &KernelSpec, n_train: usize, found: &Judged) -> FitReport {

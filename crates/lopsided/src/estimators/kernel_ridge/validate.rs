@@ -34,11 +34,14 @@ pub(super) fn scores<T: Scalar>(base: &KernelRidge, data: &Dataset<T>, cases: Ca
     for (done, group) in groups(&machines).iter().enumerate() {
         let (done, total) = (done as u64, points.len() as u64);
         run.watch.report(Progress { stage: "cross-validation", done, total, residual: None })?;
-        for fold in folds {
+        let same: Vec<&KernelRidge> = group.iter().map(|&at| &machines[at]).collect();
+        for (number, fold) in folds.iter().enumerate() {
             let target = data.y.as_ref().ok_or_else(no_target)?.rows(fold);
-            let same: Vec<&KernelRidge> = group.iter().map(|&at| &machines[at]).collect();
-            let decisions = Fold::new(data, &known, fold, &quiet)?.decisions(&same)?;
-            group.iter().zip(decisions).for_each(|(&at, decision)| out[at].push(score(&target, decision.as_ref())));
+            let scores = quiet.remembered_numbers(&format!("group {done} fold {number}"), |run| {
+                let decisions = Fold::new(data, &known, fold, run)?.decisions(&same)?;
+                Ok(decisions.iter().map(|decision| score(&target, decision.as_ref())).collect())
+            })?;
+            group.iter().zip(scores).for_each(|(&at, score)| out[at].push(score));
         }
     }
     Ok(out)

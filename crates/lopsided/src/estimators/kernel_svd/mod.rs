@@ -231,6 +231,7 @@ impl KernelSvd {
         let matrix = self.matrix(&*kernel, solver, &data, run);
         let plan = self.cost(&matrix, solver, spec.clone(), matrix.plan()?)?;
         self.refuse_out_of_reach(&plan)?;
+        run.belongs("kernel-svd", || self.identity(), &data)?;
         let built = matrix.build()?;
         let means = if self.center { Some(Means::of(&*built.operator)?) } else { None };
         let centered = means.clone().map(|means| Centered::new(&*built.operator, means));
@@ -252,6 +253,12 @@ impl KernelSvd {
         svd.report.notes.extend(data.frame.as_ref().and_then(GraphFrame::note));
         let scaling = self.scaling;
         Ok(KernelSvdModel { kernel: spec, scaling, operator, svd, normalizer, sampled_cols, means, data })
+    }
+
+    /// Everything that the triplets depend on beside the data.
+    fn identity(&self) -> serde_json::Map<String, serde_json::Value> {
+        let settings = self.gram.settings().and(&self.solver_params).with("rank", self.rank);
+        settings.with("solver", self.solver.as_str()).with("center", self.center).to_map()
     }
 
     /// What [`KernelSvd::fit`] would do, without doing it.

@@ -1,6 +1,8 @@
 //! The optimiser: steps whose length does not depend on the scale of the gradient.
 
+use crate::base::error::Result;
 use crate::base::scalar::Scalar;
+use crate::data::archive::Archive;
 use faer::Mat;
 
 /// Decay of the mean gradient and of its mean square.
@@ -30,6 +32,21 @@ impl<T: Scalar> Adam<T> {
     /// For parameters of this shape.
     pub(super) fn new(shape: (usize, usize), rate: f64) -> Self {
         Adam { rate, first: Mat::zeros(shape.0, shape.1), second: Mat::zeros(shape.0, shape.1), steps: 0 }
+    }
+
+    /// Part of a state.
+    pub(super) fn put(&self, name: &str, state: &mut Archive) {
+        state.set_matrix(&format!("{name}.first"), self.first.as_ref());
+        state.set_matrix(&format!("{name}.second"), self.second.as_ref());
+        state.set_field(&format!("{name}.steps"), self.steps);
+    }
+
+    /// Goes to where that part of a state was left.
+    pub(super) fn restore(&mut self, name: &str, state: &Archive) -> Result<()> {
+        self.first = state.matrix(&format!("{name}.first"))?;
+        self.second = state.matrix(&format!("{name}.second"))?;
+        self.steps = state.field(&format!("{name}.steps"))?;
+        Ok(())
     }
 
     /// One step against the gradient.

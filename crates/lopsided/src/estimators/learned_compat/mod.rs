@@ -20,11 +20,13 @@ mod training;
 pub use head::Loss;
 
 use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::data::dataset::{Dataset, Maps, Target};
 use crate::data::samples::{Samples, Side};
+use crate::data::state::put_samples;
 use crate::estimators::compat::{Compat, Compatibility};
 use crate::estimators::linear::LinearLsSvmModel;
 use crate::estimators::{KernelSvd, KernelSvdModel};
@@ -175,6 +177,7 @@ impl LearnedCompat {
     /// [`KernelSvd::fit`].
     pub fn fit<T: Scalar>(&self, a: Samples<T>, target: &Target, run: &Run) -> Result<LearnedCompatModel<T>> {
         self.check(&a)?;
+        run.checkpoint.belongs(|| self.identity(run.seed, T::NAME), || fingerprint(&a, target))?;
         let supervision = Supervision::new(target, a.count(), self.validation, run.seed)?;
         let aligned = self.start(&a, run)?;
         let (kernel, machine) = self.kernel_of(&aligned, run)?;
@@ -196,6 +199,20 @@ impl LearnedCompat {
         let head = final_head(&model, &training.supervision)?;
         let loss = training.supervision.loss;
         Ok(LearnedCompatModel { model, head, loss, curve: chosen.curve, epoch: chosen.epoch })
+    }
+
+    /// Everything that the result depends on beside the data.
+    fn identity(&self, seed: u64, precision: &str) -> serde_json::Map<String, serde_json::Value> {
+        let KernelSvd { gram, rank, solver, solver_params, center, scaling } = &self.machine;
+        let named = gram.settings().and(solver_params).with("rank", *rank).with("center", *center);
+        let named = named.with("solver", solver.as_str()).with("symmetric", self.symmetric);
+        let named = named.with("learning-rate", self.learning_rate).with("epochs", self.epochs).with("batch", self.batch);
+        let named = named.with("patience", self.patience).with("validation", self.validation);
+        let named = named.with("work", "learned compatibility").with("precision", precision);
+        let mut named = named.with("scaling", format!("{scaling:?}").as_str()).to_map();
+        named.insert("start".into(), format!("{:?}", self.start).into());
+        named.insert("seed".into(), seed.into());
+        named
     }
 
     /// The kernel with the gamma of a start, to learn through and to fit with.
@@ -242,6 +259,13 @@ impl LearnedCompat {
         let advice = "learn from fewer rows or allow more memory".into();
         Err(Error::Memory { what: "the learned compatibility matrix".into(), needed, available, advice })
     }
+}
+
+fn fingerprint<T: Scalar>(a: &Samples<T>, target: &Target) -> u64 {
+    let mut print = Fingerprint::default();
+    put_samples(&mut print, a.as_ref());
+    print.debug(target);
+    print.value()
 }
 
 /// The same start with the images that C makes scaled by one number, so that rows and columns are equally long (root mean square).

@@ -5,18 +5,21 @@
 //! (the map). Within an epoch the map and the head move together, from the best head there is.
 
 use super::adam::Adam;
-use super::head::{Head, mean};
+use super::head::{Head, Loss, mean};
 use super::kernel_rows::Differentiable;
 use super::sides::Sides;
 use super::supervision::Supervision;
 use super::{LearnedCompat, LearningStep};
 use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::watch::Progress;
+use crate::data::archive::Archive;
 use crate::data::dataset::Maps;
+use crate::data::state::{put_matrix, restore_generator, set_generator};
 use crate::estimators::{KernelSvd, KernelSvdModel};
 use crate::products::TILE;
 use faer::{Mat, MatRef};
@@ -64,6 +67,54 @@ struct State<T> {
     curve: Vec<LearningStep>,
 }
 
+impl<T: Scalar> State<T> {
+    /// Everything that the next epoch depends on.
+    fn put(&self, frame: &Frame<T>, best: Option<&Judged<T>>, kept: &mut Archive) {
+        put_maps("maps", &self.maps, kept);
+        self.optimizer.put(kept);
+        set_generator(kept, "generator", &self.rng);
+        let curve: Vec<f64> = self.curve.iter().flat_map(|step| [step.train, step.validation, step.best]).collect();
+        kept.set_vector("curve", &curve);
+        kept.set_matrix("projection", frame.projection.as_ref());
+        kept.set_matrix("head", frame.head.weights.as_ref());
+        if let Some(best) = best {
+            put_maps("best", &best.maps, kept);
+            kept.set_vector("losses", &best.losses);
+            kept.set_field("epoch", best.epoch);
+        }
+    }
+
+    /// Goes to where a state was left: what is fixed in the next epoch, and the best map so far.
+    fn restore(&mut self, kept: &Archive, loss: Loss) -> Result<(Frame<T>, Option<Judged<T>>)> {
+        self.maps = maps_of("maps", kept)?;
+        self.optimizer.restore(kept)?;
+        restore_generator(kept, "generator", &mut self.rng)?;
+        let curve = kept.vector::<f64>("curve")?;
+        let step = |(epoch, losses): (usize, &[f64; 3])| {
+            let [train, validation, best] = *losses;
+            LearningStep { epoch, train, validation, best }
+        };
+        self.curve = curve.as_chunks::<3>().0.iter().enumerate().map(step).collect();
+        let frame = Frame { projection: kept.matrix("projection")?, head: Head { weights: kept.matrix("head")?, loss } };
+        let of_best = |epoch| Ok(Judged { maps: maps_of("best", kept)?, epoch, losses: kept.vector("losses")? });
+        Ok((frame, kept.field::<Option<usize>>("epoch")?.map(of_best).transpose()?))
+    }
+}
+
+fn put_maps<T: Scalar>(name: &str, maps: &Maps<T>, kept: &mut Archive) {
+    for (side, map) in [("rows", &maps.rows), ("cols", &maps.cols)] {
+        map.iter().for_each(|map| kept.set_matrix(&format!("{name}.{side}"), map.as_ref()));
+    }
+}
+
+fn maps_of<T: Scalar>(name: &str, kept: &Archive) -> Result<Maps<T>> {
+    let side = |side: &str| {
+        let name = format!("{name}.{side}");
+        kept.has(&name).then(|| kept.matrix(&name)).transpose()
+    };
+    Ok(Maps { rows: side("rows")?, cols: side("cols")? })
+}
+
 /// A map with the losses of the rows that judge it.
 struct Judged<T> {
     maps: Maps<T>,
@@ -80,26 +131,43 @@ impl<T: Scalar> Training<'_, T> {
         let rng = random::generator(run.seed, Purpose::CompatBatches);
         let mut state = State { maps: start, optimizer, rng, curve: Vec::new() };
         let (mut frame, losses) = self.refresh(&mut state, run)?;
+        let place = self.place(&state.maps, &losses);
         let first = Judged { maps: state.maps.clone(), epoch: 0, losses };
         let mut best: Option<Judged<T>> = None;
-        for epoch in 1..=self.settings.epochs {
+        if let Some(kept) = run.state(&place)? {
+            (frame, best) = state.restore(&kept, frame.head.loss)?;
+        }
+        for epoch in state.curve.len()..=self.settings.epochs {
             if epoch - best.as_ref().map_or(0, |best| best.epoch) > self.settings.patience {
                 break;
             }
             let (done, total) = (epoch as u64, self.settings.epochs as u64);
             run.watch.report(Progress { stage: "learning the compatibility matrix", done, total, residual: None })?;
-            self.pass(&mut state, &mut frame, run)?;
             let before = state.curve.last().map_or(f64::INFINITY, |last| last.best);
-            let (next, losses) = self.refresh(&mut state, run)?;
+            let own = run.within(&place);
+            self.pass(&mut state, &mut frame, &own)?;
+            let (next, losses) = self.refresh(&mut state, &own)?;
             frame = next;
             if state.curve.last().is_some_and(|last| last.best < before) {
                 best = Some(Judged { maps: state.maps.clone(), epoch, losses });
             }
+            run.checkpoint.forget_within(&place);
+            run.keep_state(&place, |kept| state.put(&frame, best.as_ref(), kept))?;
         }
         // Step 5.
         let believed = best.filter(|best| self.supervision.believes(&first.losses, &best.losses));
         let Judged { maps, epoch, losses } = believed.unwrap_or(first);
         Ok(Chosen { maps, epoch, losses, curve: state.curve })
+    }
+
+    /// What tells this learning from every other once its start is judged.
+    fn place(&self, start: &Maps<T>, losses: &[f64]) -> String {
+        let mut print = Fingerprint::default();
+        print.debug(&(T::NAME, self.settings, &self.machine, losses));
+        for map in [&start.rows, &start.cols].into_iter().flatten() {
+            put_matrix(&mut print, map.as_ref());
+        }
+        format!("compatibility {print}")
     }
 
     /// Steps 1 to 3: V and Σ of the present map, the best head for them, and the losses of the rows that judge both.
@@ -236,6 +304,17 @@ impl<T: Scalar> Optimizer<T> {
             Adam::new((map.nrows(), map.ncols()), rate * map.norm_l2().as_f64() / entries.sqrt())
         };
         Optimizer { rows: maps.rows.as_ref().map(adam), cols: maps.cols.as_ref().map(adam), length: length(maps) }
+    }
+
+    fn put(&self, kept: &mut Archive) {
+        for (name, adam) in [("adam.rows", &self.rows), ("adam.cols", &self.cols)] {
+            adam.iter().for_each(|adam| adam.put(name, kept));
+        }
+    }
+
+    fn restore(&mut self, kept: &Archive) -> Result<()> {
+        let sides = [("adam.rows", &mut self.rows), ("adam.cols", &mut self.cols)];
+        sides.into_iter().try_for_each(|(name, adam)| adam.as_mut().map_or(Ok(()), |adam| adam.restore(name, kept)))
     }
 
     /// How many times longer the maps are than at the start.

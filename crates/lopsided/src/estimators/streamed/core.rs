@@ -146,17 +146,29 @@ impl<T: Scalar> Core<T> {
         let mut u = Mat::zeros(a.nrows(), weights.ncols());
         let mut image = Mat::zeros(patch.count(), weights.ncols());
         let mut part = Mat::zeros(patch.count(), weights.ncols());
-        a.for_each_chunk("features of the rows", &run.watch, |start, chunk| {
+        let place = "features of the rows";
+        let mut done = 0;
+        if let Some(state) = run.state(place)? {
+            (u, image, done) = (state.matrix("u")?, state.matrix("image")?, state.field("done")?);
+        }
+        a.for_each_chunk(place, &run.watch, |start, chunk| {
+            if start < done {
+                return Ok(());
+            }
             let x = lens(chunk);
             let normalizer = self.normalizer(x.as_ref(), z, &run.watch)?;
-            let mut u = u.as_mut().subrows_mut(start, chunk.nrows());
-            self.operator(x.as_ref(), z, normalizer.clone(), &run.watch)?.apply(weights.as_ref(), u.as_mut())?;
+            let mut here = u.as_mut().subrows_mut(start, chunk.nrows());
+            self.operator(x.as_ref(), z, normalizer.clone(), &run.watch)?.apply(weights.as_ref(), here.as_mut())?;
             if patch.count() > 0 {
                 let seen = self.operator(x.as_ref(), patch, normalizer, &run.watch)?;
-                seen.apply_transpose(u.as_ref(), part.as_mut())?;
+                seen.apply_transpose(here.as_ref(), part.as_mut())?;
                 image += &part;
             }
-            Ok(())
+            run.keep_state(place, |state| {
+                state.set_matrix("u", u.as_ref());
+                state.set_matrix("image", image.as_ref());
+                state.set_field("done", start + chunk.nrows());
+            })
         })?;
         Ok((u, image))
     }

@@ -31,6 +31,7 @@ use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::data::row_stream::RowStream;
 use crate::data::samples::{CsrRef, SamplesRef};
+use crate::data::state::put_matrix;
 use crate::kernel::{Gamma, KernelSpec};
 use crate::solvers::svd::{DEFAULT_TOLERANCE, Goal, SolveReport, Svd, SvdSolver, to_unit_columns};
 use faer::{Mat, MatRef};
@@ -162,7 +163,13 @@ impl StreamedKernelSvd {
             (other, _) => return Err(Error::param("compat", other, "gram or random out of core")),
         };
         let samples = (self.rows_sample.unwrap_or(LANDMARKS.min(n)), self.cols_sample.unwrap_or(LANDMARKS.min(m)));
-        Sketch::new(a, coordinates, samples, run)
+        Sketch::new(a, coordinates, samples, &|| self.identity(run.seed, T::NAME), run)
+    }
+
+    /// Everything that the result depends on beside the data.
+    fn identity(&self, seed: u64, precision: &str) -> serde_json::Map<String, serde_json::Value> {
+        let named = [("machine", format!("{self:?}")), ("precision", precision.into()), ("seed", seed.to_string())];
+        named.into_iter().map(|(name, value)| (name.to_string(), value.into())).collect()
     }
 
     /// q: 1000, or the smaller side where that is less.
@@ -191,6 +198,7 @@ impl StreamedKernelSvd {
     pub fn fit<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<StreamedModel<T>> {
         let start = Instant::now();
         let core = self.core(sketch, run)?;
+        let run = &self.beside(&core, sketch, run);
         let (mut u, mut gu) = rows(&core, a, sketch, sketch.patch_cols.samples.as_ref(), run)?;
         to_unit_columns(&mut u, Some(&mut gu));
         let (mut v, mut gv) = self.cols(&core, a, sketch, run)?;
@@ -233,10 +241,19 @@ impl StreamedKernelSvd {
     /// ```
     pub fn row_features<T: Scalar>(&self, a: &RowStream<T>, sketch: &Sketch<T>, run: &Run) -> Result<Mat<T>> {
         let core = self.core(sketch, run)?;
+        let run = &self.beside(&core, sketch, run).within("rows alone");
         let nobody = sketch.patch_cols.samples.as_ref().subrows(0, 0);
         let mut u = rows(&core, a, sketch, nobody, run)?.0;
         to_unit_columns(&mut u, None);
         Ok(u)
+    }
+
+    /// The run with a place for the states of these rows and this core.
+    fn beside<T: Scalar>(&self, core: &Core<T>, sketch: &Sketch<T>, run: &Run) -> Run {
+        let mut print = sketch.print();
+        print.debug(&(T::NAME, self, &core.spec));
+        [&core.small.u, &core.small.v].into_iter().for_each(|vectors| put_matrix(&mut print, vectors.as_ref()));
+        run.within(format!("stream {print}"))
     }
 
     /// Step 3.
@@ -267,13 +284,22 @@ impl StreamedKernelSvd {
         let mut v = Mat::zeros(a.ncols(), weights.ncols());
         let mut image = Mat::zeros(patch.count(), weights.ncols());
         let mut part = Mat::zeros(patch.count(), weights.ncols());
-        sketch.for_each_column_block(a, self.block_bytes, run, |start, z| {
-            let mut v = v.as_mut().subrows_mut(start, z.count());
+        let place = "features of the columns";
+        let mut done = 0;
+        if let Some(state) = run.state(place)? {
+            (v, image, done) = (state.matrix("v")?, state.matrix("image")?, state.field("done")?);
+        }
+        sketch.for_each_column_block(a, (self.block_bytes, done), run, |start, z| {
+            let mut here = v.as_mut().subrows_mut(start, z.count());
             let block = core.operator(x, z, normalizers.0.clone(), &run.watch)?;
-            block.apply_transpose(weights.as_ref(), v.as_mut())?;
-            core.operator(patch, z, normalizers.1.clone(), &run.watch)?.apply(v.as_ref(), part.as_mut())?;
+            block.apply_transpose(weights.as_ref(), here.as_mut())?;
+            core.operator(patch, z, normalizers.1.clone(), &run.watch)?.apply(here.as_ref(), part.as_mut())?;
             image += &part;
-            Ok(())
+            run.keep_state(place, |state| {
+                state.set_matrix("v", v.as_ref());
+                state.set_matrix("image", image.as_ref());
+                state.set_field("done", start + z.count());
+            })
         })?;
         Ok((v, image))
     }

@@ -3,11 +3,13 @@
 use super::gram::GramColumns;
 use super::signs::Signs;
 use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::Result;
 use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::data::row_stream::RowStream;
 use crate::data::samples::{Csr, CsrRef, Samples, SamplesRef, Side};
+use crate::data::state::put_samples;
 use crate::operator::StreamedOperator;
 use crate::solvers::landmarks::{Sampler, Uniform, check_count, weighted_draw};
 use crate::solvers::svd::{Lanczos, SvdSolver};
@@ -82,12 +84,18 @@ struct ColumnSums {
     sizes: Vec<f64>,
     /// Entries of the rows that they have an entry in: at least those of their z̃.
     reach: Vec<usize>,
+    /// For a checkpoint: what tells the rows from others.
+    print: Fingerprint,
 }
 
 impl ColumnSums {
     fn of<T: Scalar>(a: &RowStream<T>, run: &Run) -> Result<Self> {
-        let mut sums = ColumnSums { sizes: vec![0.0; a.ncols()], reach: vec![0; a.ncols()] };
+        let print = Fingerprint::default();
+        let mut sums = ColumnSums { sizes: vec![0.0; a.ncols()], reach: vec![0; a.ncols()], print };
         a.for_each_chunk("sums of the columns", &run.watch, |_, chunk| {
+            if run.checkpoint.is_on() {
+                put_samples(&mut sums.print, SamplesRef::Sparse(chunk));
+            }
             for (cols, values) in (0..chunk.nrows()).map(|i| chunk.row(i)) {
                 for (&j, value) in cols.iter().zip(values) {
                     sums.sizes[j as usize] += value.as_f64().abs();
@@ -131,17 +139,21 @@ impl ColumnSums {
 
 impl<T: Scalar> Sketch<T> {
     /// Looks at the columns (one pass), finds ‖A‖ (two passes for each step of a Lanczos process), draws landmarks and computes their
-    /// coordinates (one pass).
+    /// coordinates (one pass). A checkpoint is told of its `owner`.
     pub(super) fn new(
         a: &RowStream<T>,
         coordinates: Coordinates<T>,
         (rows, cols): (usize, usize),
+        owner: &dyn Fn() -> serde_json::Map<String, serde_json::Value>,
         run: &Run,
     ) -> Result<Self> {
         let operator = StreamedOperator::new(a, &run.watch);
         let rows = Uniform.pick(&operator, Side::Row, rows, run.seed)?;
         check_count(&operator, Side::Col, cols)?;
         let sums = ColumnSums::of(a, run)?;
+        let print = sums.print;
+        run.checkpoint.belongs(owner, || print.value())?;
+        let run = &run.within(format!("stream {print}"));
         let (cols, shares) = sums.draw(cols, run.seed);
         let patch =
             |size: usize, purpose| random::subset(size, PATCH.min(size), &mut random::generator(run.seed, purpose));
@@ -172,6 +184,11 @@ impl<T: Scalar> Sketch<T> {
         })
     }
 
+    /// For a checkpoint: what tells the rows from others.
+    pub(super) fn print(&self) -> Fingerprint {
+        self.sums.print
+    }
+
     /// Number of coordinates: q, or that of the rows as they are.
     pub fn width(&self) -> usize {
         self.rows.samples.width()
@@ -185,18 +202,20 @@ impl<T: Scalar> Sketch<T> {
         }
     }
 
-    /// The coordinates z̃ of all columns, as many at a time as fit `bytes`, with the number of the first: a pass for each block.
+    /// The coordinates z̃ of all columns after those that are done, as many at a time as fit `bytes`, with the number of the first: a
+    /// pass for each block.
     pub(super) fn for_each_column_block(
         &self,
         a: &RowStream<T>,
-        bytes: u64,
+        (bytes, done): (u64, usize),
         run: &Run,
         mut visit: impl FnMut(usize, SamplesRef<'_, T>) -> Result<()>,
     ) -> Result<()> {
         let stage = "coordinates of the columns";
         match &self.coordinates {
             Coordinates::All => {
-                for here in self.sums.blocks(bytes, size_of::<(u32, T)>()) {
+                let blocks = self.sums.blocks(bytes, size_of::<(u32, T)>());
+                for here in blocks.into_iter().filter(|block| block.start >= done) {
                     let mut z = GramColumns::new(here.len());
                     a.for_each_chunk(stage, &run.watch, |_, chunk| {
                         z.add(chunk, |j| here.contains(&j).then(|| j - here.start));
@@ -208,7 +227,7 @@ impl<T: Scalar> Sketch<T> {
             Coordinates::Signs(signs) => {
                 let fitting = bytes as usize / (self.width() * T::BYTES);
                 let block = (fitting / COLUMNS).max(1) * COLUMNS;
-                for start in (0..a.ncols()).step_by(block) {
+                for start in (0..a.ncols()).step_by(block).filter(|start| *start >= done) {
                     let here = start..a.ncols().min(start + block);
                     let mut z = Mat::zeros(self.width(), here.len());
                     a.for_each_chunk(stage, &run.watch, |_, chunk| {

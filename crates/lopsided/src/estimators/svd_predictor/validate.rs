@@ -117,7 +117,7 @@ impl Job<'_> {
         let done = AtomicU64::new(0);
         let one = |fold: usize| {
             self.report(done.load(Ordering::Relaxed), self.folds.len())?;
-            let scores = self.fold(data, fold)?;
+            let scores = self.run.remembered_numbers(&format!("fold {fold}"), |run| self.fold(data, fold, run))?;
             done.fetch_add(1, Ordering::Relaxed);
             Ok(scores)
         };
@@ -126,10 +126,10 @@ impl Job<'_> {
     }
 
     /// The score of every point on one fold.
-    fn fold<T: Scalar>(&self, data: &Dataset<T>, fold: usize) -> Result<Vec<f64>> {
+    fn fold<T: Scalar>(&self, data: &Dataset<T>, fold: usize, run: &Run) -> Result<Vec<f64>> {
         let held: HashSet<usize> = self.folds[fold].iter().copied().collect();
         let rows: Vec<usize> = self.known.rows.iter().copied().filter(|i| !held.contains(i)).collect();
-        let run = Run { watch: self.run.watch.silent(), ..self.run.clone() };
+        let run = Run { watch: run.watch.silent(), ..run.clone() };
         let training = self.base.prepared(data.rows(&rows), &(0..rows.len()).collect::<Vec<_>>(), &run)?;
         let y = Known::of(training.y.as_ref())?.y;
         let (new, target) = (data.x.as_ref().select(&self.folds[fold]), self.target(data, fold));

@@ -10,11 +10,14 @@
 use super::exact::not_finite;
 use super::gate::{Goal, rounding};
 use super::{Run, SolveReport, Svd};
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::Result;
 use crate::base::linalg::{self, Orthonormal, ThinSvd};
 use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::watch::Progress;
+use crate::data::archive::Archive;
+use crate::data::state::{put_matrix, restore_generator, set_generator};
 use crate::operator::Operator;
 use faer::{Mat, MatRef};
 use rand_chacha::ChaCha8Rng;
@@ -45,6 +48,15 @@ pub(super) struct Krylov<'a, T: Scalar> {
     /// Length of the longest product seen: an estimate of σ₁ from below.
     scale: f64,
     pub(super) report: SolveReport,
+}
+
+/// What a state holds beside the bases, in words and whole numbers.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Rest {
+    last: usize,
+    products: u64,
+    restarts: u64,
+    notes: Vec<String>,
 }
 
 /// Ritz values with the residual of each.
@@ -165,6 +177,52 @@ impl<'a, T: Scalar> Krylov<'a, T> {
         product(self.g, self.next.as_ref())?;
         self.report.seconds_in_operator += start.elapsed().as_secs_f64();
         self.report.products += count as u64;
+        Ok(())
+    }
+
+    /// What tells this iteration from every other after its first step: another matrix or start gives other bases.
+    pub(super) fn place(&self, method: &str, settings: &dyn std::fmt::Debug) -> String {
+        let mut print = Fingerprint::default();
+        print.debug(&(T::NAME, settings));
+        for matrix in [&self.u, &self.v, &self.b, &self.next, &self.coupling] {
+            put_matrix(&mut print, matrix.as_ref());
+        }
+        format!("{method} {print}")
+    }
+
+    /// Everything that the next step depends on.
+    pub(super) fn put(&self, state: &mut Archive) {
+        let (rows, cols) = (self.u.ncols(), self.v.ncols());
+        state.set_matrix("u", self.u.as_ref());
+        state.set_matrix("v", self.v.as_ref());
+        state.set_matrix("b", self.b.as_ref().submatrix(0, 0, rows, cols));
+        state.set_matrix("next", self.next.as_ref());
+        state.set_matrix("coupling", self.coupling.as_ref());
+        state.set_vector("scale", &[self.scale]);
+        set_generator(state, "generator", &self.rng);
+        let SolveReport { products, restarts, notes, .. } = self.report.clone();
+        state.set_field("rest", Rest { last: self.last, products, restarts, notes });
+    }
+
+    /// Goes to where a state was left.
+    pub(super) fn restore(&mut self, state: &Archive) -> Result<()> {
+        let (u, v, b) = (state.matrix::<T>("u")?, state.matrix::<T>("v")?, state.matrix::<T>("b")?);
+        let Rest { last, products, restarts, notes } = state.field("rest")?;
+        let fits = u.nrows() == self.u.nrows() && v.nrows() == self.v.nrows() && b.shape() == (u.ncols(), v.ncols());
+        if !fits || v.ncols() > self.capacity || u.ncols() > self.capacity || last > u.ncols() {
+            return Err(state.error("the bases do not fit the matrix"));
+        }
+        for (basis, kept) in [(&mut self.u, &u), (&mut self.v, &v)] {
+            basis.truncate(basis.nrows(), 0);
+            append(basis, kept.as_ref());
+        }
+        self.b.fill(T::zero());
+        self.b.as_mut().submatrix_mut(0, 0, b.nrows(), b.ncols()).copy_from(&b);
+        (self.next, self.coupling) = (state.matrix("next")?, state.matrix("coupling")?);
+        self.scale = state.vector("scale")?.first().copied().unwrap_or_default();
+        restore_generator(state, "generator", &mut self.rng)?;
+        self.last = last;
+        (self.report.products, self.report.restarts, self.report.notes) = (products, restarts, notes);
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
+use crate::data::archive::Archive;
 use crate::operator::{Access, Operator};
 
 /// Block Golub–Kahan–Lanczos with thick restart and full re-orthogonalisation (\[BR06\] of the references).
@@ -127,11 +128,18 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
         let mut confirmation = Confirmation { starts: block, ..Confirmation::default() };
         // Fewer values than were asked for cannot be all of them.
         let mut next_look = rank;
+        krylov.expand()?;
+        let place = run.checkpoint.is_on().then(|| krylov.place("lanczos", &(self, rank)));
+        if let Some(state) = place.as_ref().map_or(Ok(None), |place| run.state(place))? {
+            krylov.restore(&state)?;
+            (block, limit, next_look) = state.field("place")?;
+            confirmation = Confirmation::of(&state)?;
+        }
         let ritz = loop {
-            krylov.expand()?;
             let (exhausted, full) = (krylov.pending() == 0, !krylov.has_room(limit));
             // Decomposing B costs as much as a step once it is large: look when it has grown by a quarter.
             if !exhausted && !full && krylov.columns() < next_look {
+                krylov.expand()?;
                 continue;
             }
             let ritz = krylov.ritz()?;
@@ -162,6 +170,14 @@ impl<T: Scalar> SvdSolver<T> for Lanczos {
                 limit = (limit + limit / 2).min(capacity);
             }
             next_look = krylov.columns() + block.max(krylov.columns() / 4);
+            krylov.expand()?;
+            if let Some(place) = &place {
+                run.keep_state(place, |state| {
+                    krylov.put(state);
+                    state.set_field("place", (block, limit, next_look));
+                    confirmation.put(state);
+                })?;
+            }
         };
         krylov.finished(&ritz, rank, self.tol)
     }
@@ -227,6 +243,18 @@ impl Confirmation {
         let patience = if self.looks == 0 { products / 2 } else { self.patience };
         *self = Confirmation { starts: self.starts, values: now, since: products, patience, looks: 1 };
         false
+    }
+
+    /// Part of a state.
+    fn put(&self, state: &mut Archive) {
+        state.set_vector("seen", &self.values);
+        state.set_field("confirmation", (self.starts, self.since, self.patience, self.looks));
+    }
+
+    /// That part of a state.
+    fn of(state: &Archive) -> Result<Self> {
+        let (starts, since, patience, looks) = state.field("confirmation")?;
+        Ok(Confirmation { starts, values: state.vector("seen")?, since, patience, looks })
     }
 
     /// True when the values were seen for the first time.

@@ -64,12 +64,20 @@ impl<T: Scalar> SvdSolver<T> for Randomized {
         let capacity = (block * self.passes).min(g.ncols());
         let mut krylov = Krylov::new(g, run, block, capacity)?;
         krylov.report.solver = "randomized".into();
+        krylov.expand()?;
+        let place = run.checkpoint.is_on().then(|| krylov.place("randomized", &(self, rank)));
+        if let Some(state) = place.as_ref().map_or(Ok(None), |place| run.state(place))? {
+            krylov.restore(&state)?;
+        }
         let ritz = loop {
-            krylov.expand()?;
             let ritz = krylov.ritz()?;
             krylov.progress(&ritz, rank)?;
             if ritz.converged(rank, self.tol) || krylov.pending() == 0 || !krylov.has_room(usize::MAX) {
                 break ritz;
+            }
+            krylov.expand()?;
+            if let Some(place) = &place {
+                run.keep_state(place, |state| krylov.put(state))?;
             }
         };
         krylov.finished(&ritz, rank, self.tol)
