@@ -119,6 +119,13 @@ impl Files {
                 files.read([Some(&args.model)]);
                 files.written.push(("onnx", args.onnx.clone()));
             }
+            Command::Compare(args) => {
+                files.read([Some(&args.input), args.graph.nodes.as_ref()]);
+                files.read([input::label_file(args.graph.labels.as_deref(), &args.graph.read).as_ref()]);
+                if !args.dry_run {
+                    files.write([("out", &args.out), ("report", &args.report)]);
+                }
+            }
             // These read no file of the user's, write none, or have a folder for what they write.
             Command::Links(_)
             | Command::Demo(_)

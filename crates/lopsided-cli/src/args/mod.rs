@@ -1,6 +1,7 @@
 //! Options as the user writes them.
 
 mod bicluster;
+mod compare;
 mod described;
 mod fit;
 mod groups;
@@ -9,6 +10,7 @@ mod links;
 mod online;
 
 pub(crate) use bicluster::BiclusterArgs;
+pub(crate) use compare::CompareArgs;
 pub(crate) use described::{Clusters, Embedding, Given, Learners, Learning, LinkScores};
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{FeatureArgs, GraphArgs, OutputArgs, ReadArgs};
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Predict held-out links of a graph: kernel SVD and linear SVD side by side.
     Links(Box<LinksArgs>),
+    /// Say whether asymmetry pays: methods with and without it on the same splits, and a verdict.
+    Compare(Box<CompareArgs>),
     /// Learn from a stream of pairs or symmetric instances, one trial after the other, with regret.
     Online(Box<OnlineArgs>),
     /// Place new rows and new columns with a saved model.

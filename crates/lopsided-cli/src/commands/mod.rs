@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 mod bicluster;
+mod compare;
 mod completions;
 mod demo;
 mod embed;
@@ -55,6 +56,7 @@ fn chosen(command: &Command, context: &Context) -> Result<Outcome> {
         Command::Fit(args) => fit::run(args, context),
         Command::Predict(args) => predict::run(args, context),
         Command::Links(args) => links::run(args, context),
+        Command::Compare(args) => compare::run(args, context),
         Command::Online(args) => online::run(args, context),
         Command::Transform(args) => transform::run(args, context),
         Command::Reproduce(args) => reproduce::run(args, context),
