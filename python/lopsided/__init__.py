@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ._ask_ls import AsKLSClassifier, AsKLSRegressor, LSSVMClassifier
 from ._bicluster import KernelBiclustering
+from ._compare import Comparison, compare
 from ._core import VERSION as __version__
 from ._core import registry as _registry
 from ._graph import GraphEmbedding
@@ -20,6 +21,7 @@ from ._online_pca import OnlineKernelPCA
 __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
+    "Comparison",
     "DirectedGraph",
     "GraphEmbedding",
     "KernelBiclustering",
@@ -39,6 +41,7 @@ __all__ = [
     "OnlineKernelPCA",
     "OnlinePairRegressor",
     "__version__",
+    "compare",
     "hold_out_links",
     "kernels",
     "learners",

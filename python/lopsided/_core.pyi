@@ -25,6 +25,12 @@ def fit_stream(
     seed: int = 0,
     progress: Callable[[str, int, int, float | None], Any] | None = None,
 ) -> Model: ...
+def compare(
+    settings: str,
+    given: Any,
+    seed: int = 0,
+    progress: Callable[[str, int, int, float | None], Any] | None = None,
+) -> str: ...
 def held_out(
     given: Any, share: float, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]: ...

@@ -132,7 +132,8 @@ impl Files {
             | Command::Reproduce(_)
             | Command::Inspect(_)
             | Command::List(_)
-            | Command::Completions(_) => {}
+            | Command::Completions(_)
+            | Command::Man(_) => {}
         }
         files
     }

@@ -72,6 +72,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Print the completion script of a shell.
     Completions(CompletionsArgs),
+    /// Write a manual page for every command.
+    Man(ManArgs),
 }
 
 /// Options of every command.
@@ -108,7 +110,7 @@ pub(crate) enum Precision {
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_HELP)]
 pub(crate) struct DemoArgs {
-    /// Folder for the page; it is made if it does not exist.
+    /// Folder for the page and for the graph, edges.csv and classes.csv; it is made if it does not exist.
     #[arg(long, value_name = "DIR", default_value = "lopsided-demo")]
     pub(crate) out: PathBuf,
 }
@@ -255,6 +257,14 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  lopsided man --out man1")]
+pub(crate) struct ManArgs {
+    /// Folder for the pages; it is made if it does not exist.
+    #[arg(long, value_name = "DIR", default_value = "man")]
+    pub(crate) out: PathBuf,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod fit;
 mod inspect;
 mod links;
 mod list;
+mod man;
 mod online;
 mod predict;
 mod reproduce;
@@ -64,5 +65,6 @@ fn chosen(command: &Command, context: &Context) -> Result<Outcome> {
         Command::Inspect(args) => inspect::run(args, context),
         Command::List(args) => list::run(args, context),
         Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }

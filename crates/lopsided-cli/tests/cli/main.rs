@@ -3,6 +3,7 @@
 mod ask_ls;
 mod bad_input;
 mod bicluster;
+mod compare;
 mod embed;
 mod export;
 mod fit;

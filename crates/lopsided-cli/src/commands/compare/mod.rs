@@ -15,6 +15,7 @@ use load::Subject;
 use lopsided::Error;
 use lopsided::base::file::write_atomically;
 use lopsided::evaluation::Compared;
+use std::fmt::Write as _;
 use std::path::Path;
 use summary::Summary;
 
@@ -66,7 +67,7 @@ fn scores(found: &Compared) -> lopsided::Result<String> {
             .scores
             .iter()
             .enumerate()
-            .for_each(|(k, score)| out += &format!("{},{family},{k},{score}\n", method.name));
+            .for_each(|(k, score)| _ = writeln!(out, "{},{family},{k},{score}", method.name));
     }
     Ok(out)
 }

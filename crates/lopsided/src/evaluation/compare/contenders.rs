@@ -124,8 +124,7 @@ pub(super) fn of_rows(columns: usize, rows: usize) -> Vec<Contender> {
     let near = |matrix: Settings| matrix.with("gamma", "median");
     let against_columns = |kernel: &str| near(of(kernel)).with("compat", "pca");
     let (few, some) = (columns.min(rows), rows / 2);
-    let svd = [of("linear"), of("linear").with("center", true)];
-    let kpca = [near(of("rbf")).with("center", true), wide(of("rbf")).with("center", true)];
+    let svd = [of("linear"), of("linear").with("scale", "standard")];
     vec![
         embedding(
             "ksvd-columns",
@@ -137,7 +136,7 @@ pub(super) fn of_rows(columns: usize, rows: usize) -> Vec<Contender> {
         embedding("ksvd", "kernel SVD of rows, SNE", Asymmetric, some, [near(of("sne")), wide(of("sne"))]),
         machine("ask-ls", "AsK-LS of rows, SNE and T", Asymmetric, "ask-ls", [near(of("sne")), of("t")], &OF_SHARES),
         embedding("svd", "SVD of the table", Symmetric, few, svd),
-        embedding("kpca", "kernel PCA of rows, RBF", Symmetric, some, kpca),
+        embedding("kpca", "kernel PCA of rows, RBF", Symmetric, some, [near(of("rbf")), wide(of("rbf"))]),
         machine("ls-svm", "LS-SVM of rows, RBF", Symmetric, "ls-svm", [near(of("rbf")), wide(of("rbf"))], &OF_KERNELS),
     ]
 }

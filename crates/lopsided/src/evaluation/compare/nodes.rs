@@ -84,7 +84,7 @@ impl<'a> Table<'a> {
             sides,
             target,
             samples: &parts.samples,
-            matrix: matrix.clone(),
+            matrix: reported(matrix),
             points,
         })
     }
@@ -132,6 +132,13 @@ impl<'a> Table<'a> {
         let found = score(&self.target.rows(&nodes), model.decision(x.as_ref()).as_ref());
         Ok(as_quality(self.target, &nodes, found))
     }
+}
+
+/// The settings of a matrix without the tolerance, which is that of a comparison.
+fn reported(matrix: &Settings) -> Settings {
+    let mut out = matrix.clone();
+    out.take("tol");
+    out
 }
 
 impl Candidate {
