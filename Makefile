@@ -19,6 +19,9 @@ help: ## list the verbs
 demo: build ## build the program and run its built-in example
 	$(TARGET_DIR)/debug/lopsided demo $(ARGS)
 
+figures: build ## the pictures of docs/concepts.md
+	$(PYTHON) docs/figures.py --program $(TARGET_DIR)/debug/lopsided
+
 man: build ## manual pages of all commands, in target/man
 	$(TARGET_DIR)/debug/lopsided man --out $(TARGET_DIR)/man
 

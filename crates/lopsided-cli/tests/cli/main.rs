@@ -4,6 +4,8 @@ mod ask_ls;
 mod bad_input;
 mod bicluster;
 mod compare;
+#[cfg(unix)]
+mod documents;
 mod embed;
 mod export;
 mod fit;

@@ -7,7 +7,7 @@ use crate::evaluation::Spread;
 ///
 /// Scores on test parts of repeated folds depend on each other, since their training parts overlap: the variance of the mean over J
 /// parts is (1/J + n₂/n₁)·s² for n₁ samples to learn from, n₂ to test on and the variance s² of the differences
-/// (Nadeau and Bengio's correction), with Student's t of J − 1 degrees of freedom.
+/// (\[NB03\]), with Student's t of J − 1 degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Difference {
     /// Mean over the test parts.
