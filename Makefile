@@ -11,13 +11,19 @@ SEED ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick pages wheel deny trust
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick pages wheel deny trust man figures
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 
 demo: build ## build the program and run its built-in example
 	$(TARGET_DIR)/debug/lopsided demo $(ARGS)
+
+figures: build ## the pictures of docs/concepts.md
+	$(PYTHON) docs/figures.py --program $(TARGET_DIR)/debug/lopsided
+
+man: build ## manual pages of all commands, in target/man
+	$(TARGET_DIR)/debug/lopsided man --out $(TARGET_DIR)/man
 
 test: tools fmt clippy unit python oracle-quick doc ## formatting, lints, all tests, documentation; what CI runs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from ._ask_ls import AsKLSClassifier, AsKLSRegressor, LSSVMClassifier
 from ._bicluster import KernelBiclustering
 from ._checkpoint import checkpoint
+from ._compare import Comparison, compare
 from ._core import VERSION as __version__
 from ._core import registry as _registry
 from ._graph import GraphEmbedding
@@ -21,6 +22,7 @@ from ._online_pca import OnlineKernelPCA
 __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
+    "Comparison",
     "DirectedGraph",
     "GraphEmbedding",
     "KernelBiclustering",
@@ -41,6 +43,7 @@ __all__ = [
     "OnlinePairRegressor",
     "__version__",
     "checkpoint",
+    "compare",
     "hold_out_links",
     "kernels",
     "learners",

@@ -1,5 +1,6 @@
 //! The module `lopsided._core`: arrays in, models out. Everything that a user sees is Python over this.
 
+mod compare;
 mod convert;
 mod data;
 mod error;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use super::compare::compare;
     #[pymodule_export]
     use super::described;
     #[pymodule_export]

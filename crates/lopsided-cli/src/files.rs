@@ -130,8 +130,15 @@ impl Files {
                 }
             }
             Command::Reproduce(args) => files.write([("report", &args.report)]),
+            Command::Compare(args) => {
+                files.read([Some(&args.input), args.graph.nodes.as_ref()]);
+                files.read([input::label_file(args.graph.labels.as_deref(), &args.graph.read).as_ref()]);
+                if !args.dry_run {
+                    files.write([("out", &args.out), ("report", &args.report)]);
+                }
+            }
             // These read no file of the user's, write none, or have a folder for what they write.
-            Command::Demo(_) | Command::Inspect(_) | Command::List(_) | Command::Completions(_) => {}
+            Command::Demo(_) | Command::Inspect(_) | Command::List(_) | Command::Completions(_) | Command::Man(_) => {}
         }
         files
     }

@@ -2,6 +2,7 @@
 
 mod bicluster;
 mod checkpoint;
+mod compare;
 mod described;
 mod fit;
 mod groups;
@@ -11,6 +12,7 @@ mod online;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use checkpoint::CheckpointArgs;
+pub(crate) use compare::CompareArgs;
 pub(crate) use described::{Clusters, Embedding, Given, Learners, Learning, LinkScores};
 pub(crate) use fit::{FitArgs, PredictArgs, Task};
 pub(crate) use groups::{FeatureArgs, GraphArgs, OutputArgs, ReadArgs};
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Predict held-out links of a graph: kernel SVD and linear SVD side by side.
     Links(Box<LinksArgs>),
+    /// Say whether asymmetry pays: methods with and without it on the same splits, and a verdict.
+    Compare(Box<CompareArgs>),
     /// Learn from a stream of pairs or symmetric instances, one trial after the other, with regret.
     Online(Box<OnlineArgs>),
     /// Place new rows and new columns with a saved model.
@@ -70,6 +74,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Print the completion script of a shell.
     Completions(CompletionsArgs),
+    /// Write a manual page for every command.
+    Man(ManArgs),
 }
 
 /// Options of every command.
@@ -106,7 +112,7 @@ pub(crate) enum Precision {
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_HELP)]
 pub(crate) struct DemoArgs {
-    /// Folder for the page; it is made if it does not exist.
+    /// Folder for the page and for the graph, edges.csv and classes.csv; it is made if it does not exist.
     #[arg(long, value_name = "DIR", default_value = "lopsided-demo")]
     pub(crate) out: PathBuf,
 }
@@ -257,6 +263,14 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  lopsided man --out man1")]
+pub(crate) struct ManArgs {
+    /// Folder for the pages; it is made if it does not exist.
+    #[arg(long, value_name = "DIR", default_value = "man")]
+    pub(crate) out: PathBuf,
 }
 
 #[cfg(test)]

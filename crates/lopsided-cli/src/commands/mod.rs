@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 mod bicluster;
+mod compare;
 mod completions;
 mod demo;
 mod embed;
@@ -9,6 +10,7 @@ mod fit;
 mod inspect;
 mod links;
 mod list;
+mod man;
 mod online;
 mod predict;
 mod reproduce;
@@ -68,6 +70,7 @@ fn chosen(command: &Command, context: &Context) -> Result<Outcome> {
         Command::Fit(args) => fit::run(args, context),
         Command::Predict(args) => predict::run(args, context),
         Command::Links(args) => links::run(args, context),
+        Command::Compare(args) => compare::run(args, context),
         Command::Online(args) => online::run(args, context),
         Command::Transform(args) => transform::run(args, context),
         Command::Reproduce(args) => reproduce::run(args, context),
@@ -75,5 +78,6 @@ fn chosen(command: &Command, context: &Context) -> Result<Outcome> {
         Command::Inspect(args) => inspect::run(args, context),
         Command::List(args) => list::run(args, context),
         Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }

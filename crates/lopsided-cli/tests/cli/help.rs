@@ -78,7 +78,7 @@ fn pairs(rows: usize) -> String {
 }
 
 /// The files that the examples name.
-fn files(scratch: &Scratch) {
+pub(super) fn files(scratch: &Scratch) {
     let folder = scratch.dir.path();
     write_graph(folder, 400);
     std::fs::rename(scratch.path("labels.csv"), scratch.path("classes.csv")).unwrap();

@@ -3,6 +3,9 @@
 mod ask_ls;
 mod bad_input;
 mod bicluster;
+mod compare;
+#[cfg(unix)]
+mod documents;
 mod embed;
 mod export;
 mod fit;

@@ -70,6 +70,8 @@ fn completions_version_and_usage() {
         "fit",
         "predict",
         "links",
+        "compare",
+        "man",
     ] {
         assert!(scratch.ok(&format!("help {command}")).contains("Examples:"), "{command}");
     }
@@ -99,4 +101,23 @@ fn the_demo_shows_that_direction_matters() {
     let page = text(&scratch.bytes("show/demo.html"));
     assert!(page.contains("As sources of links") && page.contains("KPCA"));
     assert_eq!(scratch.files(), ["show"]);
+    let links = text(&scratch.bytes("show/edges.csv"));
+    assert_eq!(links.lines().count() as u64 - 1, json["links"].as_u64().unwrap());
+    let classes = text(&scratch.bytes("show/classes.csv"));
+    assert_eq!(classes.lines().count() as u64 - 1, json["nodes"].as_u64().unwrap());
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let scratch = Scratch::new();
+    scratch.ok("man --out pages");
+    let page = text(&scratch.bytes("pages/lopsided-compare.1"));
+    assert!(page.contains(".TH lopsided\\-compare 1") || page.contains(".TH lopsided-compare 1"), "{page}");
+    assert!(page.contains("asymmetry pays") && page.contains("Examples:") && page.contains("\\-\\-repeats"), "{page}");
+    let names: Vec<String> = std::fs::read_dir(scratch.path("pages"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.len() > 14 && names.contains(&"lopsided.1".to_string()), "{names:?}");
+    assert!(scratch.run("man --out pages/lopsided.1").status.code() == Some(2));
 }

@@ -58,6 +58,10 @@ pub enum Purpose {
     PenaltyFolds = 67,
     /// Labelled nodes that a search looks at.
     SearchSample = 68,
+    /// Test parts of a comparison.
+    ComparedFolds = 69,
+    /// Parts inside the training parts of a comparison.
+    ComparedParts = 79,
     /// Links that are held out.
     HeldOutLinks = 64,
     /// Rows that judge a learned compatibility.

@@ -27,7 +27,7 @@ mod preparation;
 mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
-mod searched;
+pub(crate) mod searched;
 mod streamed;
 mod svd_predictor;
 

@@ -36,7 +36,8 @@ pub(super) fn remark(known: usize, looked_at: usize) -> String {
     if looked_at == known { String::new() } else { format!(", on {looked_at} of {known} labelled nodes") }
 }
 
-fn drawn(target: &Target, most: usize, seed: u64) -> Vec<usize> {
+/// About `most` of the labelled samples, ascending: of each class the same share, but a few at least.
+pub(crate) fn drawn(target: &Target, most: usize, seed: u64) -> Vec<usize> {
     let mut order = target.known();
     let known = order.len();
     order.shuffle(&mut random::generator(seed, Purpose::SearchSample));

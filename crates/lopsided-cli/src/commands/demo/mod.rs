@@ -60,6 +60,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome> {
     let lines = methods.iter().map(|method| line(method, &example, context)).collect::<lopsided::Result<Vec<_>>>()?;
     let html = page::html(&example, &methods, &lines);
     file::write_atomically(&page, |out| out.write_all(html.as_bytes()).map_err(|e| Error::io(&page, e)))?;
+    write_data(&example, &args.out)?;
     context.line.clear();
     show(&example, &lines, &page, context)?;
     Ok(Outcome::Done)
@@ -68,9 +69,24 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome> {
 /// Makes the folder and says which file will be written.
 fn prepare(folder: &Path) -> lopsided::Result<PathBuf> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    let page = folder.join("demo.html");
-    output::check(&page)?;
-    Ok(page)
+    for name in ["demo.html", "edges.csv", "classes.csv"] {
+        output::check(&folder.join(name))?;
+    }
+    Ok(folder.join("demo.html"))
+}
+
+/// Links and classes as files, for other commands.
+fn write_data(example: &Example, folder: &Path) -> lopsided::Result<()> {
+    let write = |name: &str, header: &str, lines: Vec<String>| {
+        let (path, text) = (folder.join(name), lines.concat());
+        let failed = |e| Error::io(&path, e);
+        file::write_atomically(&path, |out| out.write_all(format!("{header}\n{text}").as_bytes()).map_err(failed))
+    };
+    let (ids, links) = (example.graph.ids(), example.graph.adjacency());
+    let from = |i: usize| links.row(i).0.iter().map(move |&j| format!("{},{}\n", ids[i], ids[j as usize]));
+    write("edges.csv", "source,target", (0..ids.len()).flat_map(from).collect())?;
+    let class = |(id, code): (&String, &u32)| format!("{id},{code}\n");
+    write("classes.csv", "node,label", ids.iter().zip(&example.codes).map(class).collect())
 }
 
 impl Example {
@@ -129,7 +145,7 @@ fn show(example: &Example, lines: &[Line], page: &Path, context: &Context) -> Re
     let table = table(example, lines);
     let seconds = context.seconds();
     talk::print(&format!(
-        "{}\n{table}\n{}\nThe pictures are in {} ({seconds:.1} s in all).\n",
+        "{}\n{table}\n{}\nThe pictures are in {} ({seconds:.1} s in all), the graph in edges.csv and classes.csv beside it.\n",
         wrap(&example.story()),
         wrap(&moral(lines)),
         page.display()
