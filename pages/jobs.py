@@ -35,7 +35,7 @@ GENERATED = {
     "predict-values": job("predict values.model values.csv --out found.csv", "fit-values"),
     "links": job("links edges.csv --trials 2 --rank 8"),
     "online": job("online gd-trace stream.csv --radius 3 --horizon 200 --out predictions.csv"),
-    "reproduce": job("reproduce ksvd-7 --generate 300,200,8 --quick --landmarks 40"),
+    "reproduce": job("reproduce ksvd-7 --generate 300,200,8 --quick --rank 5 --landmarks 40"),
 }
 PUBLIC = {
     "cora": job("embed {data}/cora/edges.csv --labels {data}/cora/labels.csv"),

@@ -50,7 +50,7 @@ fn every_command_that_computes_has_a_page() {
         ("predict p.model t.csv", &["Each class", "right of those predicted"]),
         ("links e.csv --trials 2 --rank 4", &["Precision and recall", "U UᵀAV Vᵀ"]),
         ("online gd-trace s.csv --radius 2 --horizon 30", &["Regret and its bound", "After so many trials"]),
-        ("reproduce ksvd-7 --generate 200,100,6 --quick --landmarks 30", &["As it was printed"]),
+        ("reproduce ksvd-7 --generate 200,100,6 --quick --rank 5 --landmarks 30", &["As it was printed"]),
     ] {
         let html = page(&scratch, command);
         words.iter().for_each(|word| assert!(html.contains(word), "{command}: {word}"));

@@ -57,7 +57,13 @@ pub fn clusters<T: Scalar>(
         page = page.figures(&figures, &[], caption);
     }
     let page = page.table("Sizes of the clusters", &["cluster", "rows", "columns"], &sizes(model));
-    map::sections(page.section("Map"), &model.svd, run)
+    let last = model.row_clusters.iter().chain(&model.col_clusters).max().map_or(0, |c| c + 1);
+    let groups = map::Groups {
+        names: (0..last).map(|c| format!("cluster {c}")).collect(),
+        rows: model.row_clusters.clone(),
+        cols: model.col_clusters.clone(),
+    };
+    map::sections(page, &model.svd, Some(&groups), run)
 }
 
 fn sizes<T>(model: &BiclusteringModel<T>) -> Vec<Vec<String>> {

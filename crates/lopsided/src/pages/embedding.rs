@@ -23,5 +23,5 @@ pub fn embedding<T: Scalar>(model: &KernelSvdModel<T>, name: &str, run: &Run) ->
         ("largest residual", format!("{:.0e}", report.residual())),
     ];
     let page = Page::new(&format!("Embedding of {name}"), lead).facts(&facts);
-    Ok(spectrum::section(map::sections(page, model, run)?, model))
+    Ok(spectrum::section(map::sections(page, model, None, run)?, model))
 }

@@ -51,19 +51,38 @@ fn is_of_same_samples<T: Scalar>(model: &KernelSvdModel<T>) -> bool {
     data.frame.is_some() || (data.z.is_none() && data.maps.cols.is_none() && !model.kernel.is_precomputed())
 }
 
-/// One map of samples that are rows and columns, or one of the rows and one of the columns.
-pub(super) fn sections<T: Scalar>(page: Page, model: &KernelSvdModel<T>, run: &Run) -> Result<Page> {
+/// Groups that the samples of both sides are coloured by.
+pub(super) struct Groups {
+    pub(super) names: Vec<String>,
+    pub(super) rows: Vec<u32>,
+    pub(super) cols: Vec<u32>,
+}
+
+/// One map of samples that are rows and columns, or one of the rows and one of the columns, coloured by their classes or by the
+/// groups that are given.
+pub(super) fn sections<T: Scalar>(
+    page: Page,
+    model: &KernelSvdModel<T>,
+    groups: Option<&Groups>,
+    run: &Run,
+) -> Result<Page> {
     if model.singular_values().is_empty() {
         return Ok(page.paragraph("All kernel values are zero: there is nothing to show."));
     }
-    if is_of_same_samples(model) {
-        return one(page, model, &[Side::Row, Side::Col], "Map", run);
+    if groups.is_none() && is_of_same_samples(model) {
+        return one(page, (model, groups), &[Side::Row, Side::Col], "Map", run);
     }
-    let page = one(page.section("Rows"), model, &[Side::Row], "Map of the rows", run)?;
-    one(page.section("Columns"), model, &[Side::Col], "Map of the columns", run)
+    let page = one(page.section("Rows"), (model, groups), &[Side::Row], "Map of the rows", run)?;
+    one(page.section("Columns"), (model, groups), &[Side::Col], "Map of the columns", run)
 }
 
-fn one<T: Scalar>(page: Page, model: &KernelSvdModel<T>, sides: &[Side], title: &str, run: &Run) -> Result<Page> {
+fn one<T: Scalar>(
+    page: Page,
+    (model, groups): (&KernelSvdModel<T>, Option<&Groups>),
+    sides: &[Side],
+    title: &str,
+    run: &Run,
+) -> Result<Page> {
     let count = vectors(model, sides[0]).nrows();
     if count < FEW {
         return Ok(page.paragraph(&format!("{count} samples are too few for a map.")));
@@ -75,7 +94,13 @@ fn one<T: Scalar>(page: Page, model: &KernelSvdModel<T>, sides: &[Side], title: 
     };
     let placed = NeighbourMap::default().place(features(model, sides, &samples).as_ref(), run)?;
     let points = (0..samples.len()).map(|i| (placed[(i, 0)], placed[(i, 1)])).collect();
-    let (codes, classes) = colours(model, sides, &samples);
+    let (codes, classes) = match groups {
+        Some(groups) => {
+            let of = if sides[0] == Side::Row { &groups.rows } else { &groups.cols };
+            (Some(samples.iter().map(|&i| of[i]).collect()), groups.names.clone())
+        }
+        None => colours(model, sides, &samples),
+    };
     let cloud = Cloud {
         names: samples.iter().map(|&i| model.data.id(sides[0], i)).collect(),
         prominent: prominent(model, &samples),

@@ -95,7 +95,7 @@ pub fn predictor<T: Scalar>(model: &dyn Model<T>, name: &str, run: &Run) -> Resu
     let lead = format!("A model that predicts {what}, learned from {} samples.", report.n_train);
     let mut page = choices(Page::new(&format!("Model of {name}"), &lead), report);
     if let Some(svd) = model.embedding() {
-        page = map::sections(page.section("What it predicts from"), svd, run)?;
+        page = map::sections(page.section("What it predicts from"), svd, None, run)?;
         page = spectrum::section(page, svd);
     }
     Ok(page)

@@ -29,7 +29,7 @@ fn one(page: Page, choice: &Choice, border: Option<f64>) -> Page {
     }
     let title = format!("{} and held-out {}", choice.setting, choice.measure);
     let figure = svg::lines(&series, &title, (&choice.setting, &choice.measure));
-    let caption = format!("Chosen: {} {}.", choice.setting, number(choice.chosen));
+    let caption = format!("Chosen: {} {}.", choice.setting, short(choice.chosen));
     let page = page.figures(&[figure], &legend, &caption);
     let mut header = vec![choice.setting.as_str(), choice.measure.as_str()];
     header.extend(border.map(|_| "condition number"));
@@ -40,7 +40,7 @@ fn one(page: Page, choice: &Choice, border: Option<f64>) -> Page {
 
 /// The eigenvalues of a coupled system are 1/γ ± σ, so γ·σ₁ tells how well a definite one is conditioned.
 fn row((value, score): (f64, f64), chosen: f64, border: Option<f64>) -> Vec<String> {
-    let mut cells = vec![number(value), format!("{score:.4}")];
+    let mut cells = vec![short(value), format!("{score:.4}")];
     let share = border.map(|border| value / border);
     cells.extend(share.map(|s| if s < 1.0 { number((1.0 + s) / (1.0 - s)) } else { "—".into() }));
     let chosen = (value - chosen).abs() <= 1e-9 * chosen.abs();
@@ -48,6 +48,12 @@ fn row((value, score): (f64, f64), chosen: f64, border: Option<f64>) -> Vec<Stri
     let remarks = [(chosen, "chosen"), (indefinite, "beyond the border: the system is indefinite")];
     cells.push(remarks.iter().filter(|r| r.0).map(|r| r.1).collect::<Vec<_>>().join("; "));
     cells
+}
+
+/// A value as somebody would type it.
+fn short(value: f64) -> String {
+    let plain = value.to_string();
+    if plain.len() <= 6 { plain } else { number(value) }
 }
 
 /// All settings of a search, best first, and the scores over the setting that had the most values.
@@ -97,7 +103,7 @@ mod tests {
 
     #[test]
     fn penalties_beyond_the_border_have_no_condition_number() {
-        assert_eq!(row((0.5, 0.1), 0.5, Some(1.0)), ["0.50000", "0.1000", "3.0000", "chosen"]);
+        assert_eq!(row((0.5, 0.1), 0.5, Some(1.0)), ["0.5", "0.1000", "3.0000", "chosen"]);
         let beyond = row((2.0, 0.1), 0.5, Some(1.0));
         assert_eq!(beyond[2], "—");
         assert!(beyond[3].contains("indefinite"));

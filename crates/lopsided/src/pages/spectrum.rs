@@ -8,19 +8,28 @@ use std::fmt::Write;
 
 /// Values that differ by less than this share coincide, whatever their residuals.
 const EQUAL: f64 = 1e-6;
+/// A first value so many times the second stands alone.
+const ABOVE: f64 = 10.0;
 
 /// Values and residuals as figures, with gaps and coinciding values as a table.
 pub(super) fn section<T: Scalar>(page: Page, model: &KernelSvdModel<T>) -> Page {
     let sigma: Vec<f64> = model.singular_values().iter().map(|s| s.as_f64()).collect();
     let residuals = model.report().residuals();
+    let hidden = dominated(&sigma);
+    let title = if hidden { "Singular values of G from the second on" } else { "Singular values of G" };
     let figures = [
-        svg::spectrum(&sigma, "Singular values of G"),
+        svg::spectrum(&sigma[usize::from(hidden)..], title),
         svg::sequence(residuals, "Residual of each triplet, beside its value", "residual"),
     ];
     let crowds = crowds(&sigma, residuals);
-    let page = page.section("Spectrum").figures(&figures, &[], &said(&sigma, &crowds));
+    let page = page.section("Spectrum").figures(&figures, &[], &said(&sigma, &crowds, hidden));
     let header = ["component", "singular value", "falls by", "residual", "remark"];
     page.fold("All values", |page| page.table("Singular values", &header, &rows(&sigma, residuals, &crowds)))
+}
+
+/// Whether the first value would hide the others: without centring it often is that of a constant.
+fn dominated(sigma: &[f64]) -> bool {
+    sigma.len() > 3 && sigma[0] > ABOVE * sigma[1]
 }
 
 /// First and last place of values that cannot be told apart.
@@ -43,10 +52,14 @@ fn gap(sigma: &[f64], k: usize) -> Option<f64> {
     (sigma[k] > 0.0).then(|| 1.0 - next / sigma[k])
 }
 
-fn said(sigma: &[f64], crowds: &[(usize, usize)]) -> String {
-    let gaps = (0..sigma.len()).filter_map(|k| Some((k, gap(sigma, k)?)));
+fn said(sigma: &[f64], crowds: &[(usize, usize)], hidden: bool) -> String {
+    let gaps = (usize::from(hidden)..sigma.len()).filter_map(|k| Some((k, gap(sigma, k)?)));
     let largest = gaps.reduce(|a, b| if b.1 > a.1 { b } else { a });
     let mut out = format!("{} components were asked for or found.", sigma.len());
+    if hidden {
+        let _ =
+            write!(out, " The first value, {}, is far above the others and left out of the figure.", number(sigma[0]));
+    }
     if let Some((k, share)) = largest {
         let _ = write!(out, " The widest gap, {:.0} %, is after component {}.", 100.0 * share, k + 1);
     }
@@ -85,7 +98,10 @@ mod tests {
 
     #[test]
     fn the_widest_gap_is_named() {
-        let said = said(&[4.0, 1.0, 0.9], &[]);
+        let said = said(&[4.0, 1.0, 0.9], &[], false);
         assert!(said.contains("75 %, is after component 1"), "{said}");
+        let alone = [400.0, 1.0, 0.9, 0.5];
+        assert!(dominated(&alone) && !dominated(&alone[1..]));
+        assert!(super::said(&alone, &[], true).contains("44 %, is after component 3"));
     }
 }

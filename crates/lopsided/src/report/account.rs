@@ -45,11 +45,14 @@ impl Page {
         if !account.chosen.is_empty() {
             page = page.section("What was chosen, and why").pairs("Choices made from the data", &account.chosen);
         }
-        if !account.lines.is_empty() || !account.cost.is_empty() {
+        // Nothing is said twice.
+        let told = |line: &&(String, String)| account.chosen.iter().any(|(_, why)| *why == line.1);
+        let lines: Vec<(String, String)> = account.lines.iter().filter(|line| !told(line)).cloned().collect();
+        if !lines.is_empty() || !account.cost.is_empty() {
             page = page.section("The job in numbers");
         }
-        if !account.lines.is_empty() {
-            page = page.pairs("Data, settings and results", &account.lines);
+        if !lines.is_empty() {
+            page = page.pairs("Data, settings and results", &lines);
         }
         if !account.cost.is_empty() {
             page = page.pairs("Cost", &account.cost);

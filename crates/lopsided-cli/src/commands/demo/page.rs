@@ -2,7 +2,7 @@
 
 use super::methods::Method;
 use super::{Example, Line, moral, trial};
-use lopsided::report::{Page, svg};
+use lopsided::report::{Cloud, Page, Panel, svg};
 use lopsided::{Mat, Side};
 
 /// The table, the two embeddings and the spectrum.
@@ -35,25 +35,26 @@ fn cells(line: &Line, example: &Example) -> Vec<String> {
 }
 
 fn pictures(page: Page, example: &Example, method: &Method) -> Page {
-    let legend: Vec<String> = (0..example.classes).map(|class| format!("class {class}")).collect();
     let components = informative(method, example);
     let sides: &[(Side, &str, &str)] = if method.name == "KPCA" {
         &[(Side::Row, "Nodes (U)", "u")]
     } else {
         &[(Side::Row, "As targets of links (U)", "u"), (Side::Col, "As sources of links (V)", "v")]
     };
-    let panel = |(side, title, letter): &(Side, &str, &str)| {
-        let axes = (format!("{letter}{}", components.0 + 1), format!("{letter}{}", components.1 + 1));
-        svg::scatter(
-            &points(&method.model.embedding(*side), components),
-            Some(&example.codes),
-            title,
-            (&axes.0, &axes.1),
-        )
+    let panel = |(side, title, letter): &(Side, &str, &str)| Panel {
+        title: (*title).into(),
+        axes: Some((format!("{letter}{}", components.0 + 1), format!("{letter}{}", components.1 + 1))),
+        points: points(&method.model.embedding(*side), components),
     };
-    let panels: Vec<String> = sides.iter().map(panel).collect();
+    let cloud = Cloud {
+        names: example.graph.ids().to_vec(),
+        codes: Some(example.codes.clone()),
+        classes: (0..example.classes).map(|class| format!("class {class}")).collect(),
+        panels: sides.iter().map(panel).collect(),
+        ..Cloud::default()
+    };
     let caption = "A dot is a node. Shown are the two components that tell most about the classes.";
-    page.section(&format!("{}: {}", method.name, method.about)).figures(&panels, &legend, caption)
+    page.section(&format!("{}: {}", method.name, method.about)).cloud(&cloud, caption)
 }
 
 fn points(embedding: &Mat<f64>, (a, b): (usize, usize)) -> Vec<(f64, f64)> {
