@@ -44,6 +44,9 @@ use contenders::Contender;
 use parts::Parts;
 use std::time::Instant;
 
+/// More folds, repeats or parts than this are a mistake.
+const MOST: usize = 100;
+
 /// A comparison of methods that see a direction with methods that do not.
 ///
 /// The score is the share of right classes, or R² of values. For the nodes of a graph the difference between both families is the
@@ -118,6 +121,7 @@ impl Comparison {
     /// # Errors
     /// Those of [`Comparison::nodes`].
     pub fn rows(&self, data: &Dataset<f64>, run: &Run) -> Result<Compared> {
+        self.check()?;
         let target = data.y.clone().ok_or_else(no_target)?;
         let parts = Parts::of(self, &target, run.seed)?;
         let data = data.rows(&parts.samples);
@@ -155,13 +159,10 @@ impl Comparison {
     }
 
     fn check(&self) -> Result<()> {
-        for (name, value) in [("folds", self.folds), ("inner", self.inner)] {
-            if value < 2 {
-                return Err(Error::param(name, value, "at least 2"));
+        for (name, value, least) in [("folds", self.folds, 2), ("inner", self.inner, 2), ("repeats", self.repeats, 1)] {
+            if !(least..=MOST).contains(&value) {
+                return Err(Error::param(name, value, format!("between {least} and {MOST}")));
             }
-        }
-        if self.repeats == 0 {
-            return Err(Error::param("repeats", 0, "at least 1"));
         }
         if !(self.margin >= 0.0 && self.margin < 1.0) {
             return Err(Error::param("margin", self.margin, "at least 0 and below 1"));
