@@ -1,4 +1,5 @@
-"""The examples run and print what they find."""
+"""The examples and notebooks run and print what they find."""
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import lopsided
 import pytest
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"))
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.ipynb"))
 
 
 #: The first day of a data scientist, in this order: a score that is printed, and what the best of them exceeds.
@@ -41,3 +43,29 @@ def test_an_example_runs(path, tmp_path):
     if path.stem in FIRST_DAY:
         pattern, least = FIRST_DAY[path.stem]
         assert max(map(float, re.findall(pattern, result.stdout))) > least
+
+
+def code_of(path):
+    """The code cells of a notebook, in order, as one program."""
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells)
+
+
+def test_notebooks_are_five_small_and_clean():
+    assert len(NOTEBOOKS) == 5
+    for path in NOTEBOOKS:
+        notebook = json.loads(path.read_text())
+        code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        assert notebook["nbformat"] == 4 and path.stat().st_size < 20_000
+        assert code and all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code), path
+        assert all(set(cell) >= {"id", "metadata", "source"} for cell in notebook["cells"])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, tmp_path):
+    setting = {**os.environ, "MPLBACKEND": "Agg"}
+    result = subprocess.run([sys.executable, "-c", code_of(path)], capture_output=True, text=True, cwd=tmp_path, env=setting, timeout=180)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip()
+    if path.stem.startswith("5"):
+        assert "Asymmetry pays" in result.stdout and "nothing here is shown to be better than guessing" in result.stdout

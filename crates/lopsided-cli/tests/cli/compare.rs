@@ -95,8 +95,11 @@ fn what_cannot_be_compared_is_said() {
     let scratch = graph();
     refused(&scratch, "compare edges.csv", &["has no classes or values", "--labels FILE"]);
     let compare = "compare edges.csv --labels labels.csv";
-    refused(&scratch, &format!("{compare} --folds 1"), &["`folds` is 1 but must be at least 2"]);
+    refused(&scratch, &format!("{compare} --folds 1"), &["`folds` is 1 but must be between 2 and 100"]);
+    refused(&scratch, &format!("{compare} --repeats 1000000000"), &["`repeats` is 1000000000"]);
+    refused(&scratch, &format!("{compare} --inner 18446744073709551615"), &["`inner` is 18446744073709551615"]);
     refused(&scratch, &format!("{compare} --margin -1"), &["`margin` is -1"]);
+    refused(&scratch, &format!("{compare} --margin nan"), &["`margin` is NaN"]);
     refused(&scratch, &format!("{compare} --report edges.csv"), &["edges.csv", "which is read"]);
     refused(&scratch, &format!("{compare} --report none/p.html"), &["none/p.html"]);
     scratch.write("few.csv", "node,label\n0,a\n1,b\n2,a\n");

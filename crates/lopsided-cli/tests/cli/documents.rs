@@ -44,7 +44,8 @@ fn fits(shown: &str, found: &str) -> bool {
         (Ok(a), Ok(b)) => (a - b).abs() <= 0.05 * a.abs().max(b.abs()) + 0.01,
         _ => a == b,
     };
-    let (shown, found): (Vec<&str>, Vec<&str>) = (shown.split_whitespace().collect(), found.split_whitespace().collect());
+    let (shown, found): (Vec<&str>, Vec<&str>) =
+        (shown.split_whitespace().collect(), found.split_whitespace().collect());
     if shown.last() == Some(&"…") {
         let shown = &shown[..shown.len() - 1];
         return found.len() > shown.len() && shown.iter().zip(&found).all(|(a, b)| *a == "…" || near(a, b));
@@ -86,7 +87,7 @@ fn the_cookbook_runs() {
 fn commands_of_the_readme_run() {
     let scratch = Scratch::new();
     super::help::files(&scratch);
-    scratch.write("unknown.txt", (200..400).map(|i| format!("{i}\n")).collect::<String>());
+    scratch.write("unknown.txt", (200..400).map(|i| i.to_string()).collect::<Vec<_>>().join("\n"));
     let makefile = std::fs::read_to_string(root().join("Makefile")).unwrap();
     let all: Vec<String> = blocks("README.md").into_iter().map(|block| block.script).collect();
     let lines = all.join("\n").replace("\\\n", " ");

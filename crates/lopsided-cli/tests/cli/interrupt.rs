@@ -48,6 +48,16 @@ fn work_stops_and_leaves_no_file() {
 }
 
 #[test]
+fn a_comparison_stops_and_leaves_no_page() {
+    let scratch = Scratch::new();
+    super::reproduce::write_graph(scratch.dir.path(), 2000);
+    let output = interrupted(started(&scratch, "compare edges.csv --labels labels.csv --report p.html --out s.csv"));
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(text(&output.stderr), "interrupted\n");
+    assert_eq!(scratch.files(), ["edges.csv", "labels.csv"]);
+}
+
+#[test]
 fn a_process_that_waits_for_input_ends_as_well() {
     let scratch = Scratch::new();
     let output = interrupted(started(&scratch, "embed - --format edges --rows-out r.npy"));

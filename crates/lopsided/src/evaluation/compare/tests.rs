@@ -78,8 +78,8 @@ fn the_seed_decides_and_not_the_threads() {
 fn what_cannot_be_compared_is_refused() {
     let (graph, codes) = cyclic(4);
     let refused = |asked: Comparison| asked.nodes(&graph, classes(&codes), &Run::default()).unwrap_err().to_string();
-    assert_eq!(refused(Comparison { folds: 1, ..QUICK }), "`folds` is 1 but must be at least 2");
-    assert_eq!(refused(Comparison { repeats: 0, ..QUICK }), "`repeats` is 0 but must be at least 1");
+    assert_eq!(refused(Comparison { folds: 1, ..QUICK }), "`folds` is 1 but must be between 2 and 100");
+    assert_eq!(refused(Comparison { repeats: 0, ..QUICK }), "`repeats` is 0 but must be between 1 and 100");
     assert!(QUICK.nodes(&graph, classes(&codes[..100]), &Run::default()).is_err());
     let one = QUICK.nodes(&graph, classes(&[1; 200]), &Run::default()).unwrap_err().to_string();
     assert!(one.contains("one class only"), "{one}");
