@@ -21,17 +21,19 @@ const NAMED: usize = 30;
 /// Fewer samples than this need no map.
 const FEW: usize = 5;
 
-/// What a map is made from: the leading components of each side, U·√Σ and V·√Σ, their rows brought to unit length.
+/// What a map is made from: the leading components of each side, scaled as those that classes are learned from, U and V of the
+/// nodes of a graph, else U·√Σ and V·√Σ, and their rows brought to unit length.
 ///
 /// Both sides stand beside each other where the rows and columns are the same samples, such as the nodes of a graph.
 pub fn features<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &[usize]) -> Mat<f64> {
     let rank = model.singular_values().len().min(LEADING);
-    let roots: Vec<f64> = model.singular_values()[..rank].iter().map(|s| s.as_f64().sqrt()).collect();
+    let power = if model.data.frame.is_some() { 0.0 } else { 0.5 };
+    let scales: Vec<f64> = model.singular_values()[..rank].iter().map(|s| s.as_f64().powf(power)).collect();
     let mut out = Mat::zeros(samples.len(), rank * sides.len());
     for (s, side) in sides.iter().enumerate() {
         let vectors = vectors(model, *side);
         for (row, &i) in samples.iter().enumerate() {
-            let value = |k: usize| vectors[(i, k)].as_f64() * roots[k];
+            let value = |k: usize| vectors[(i, k)].as_f64() * scales[k];
             let length = (0..rank).map(|k| value(k).powi(2)).sum::<f64>().sqrt();
             if length > 0.0 {
                 (0..rank).for_each(|k| out[(row, s * rank + k)] = value(k) / length);
