@@ -158,7 +158,7 @@ class OnlineLearner(Estimator):
         path : str or path-like
             Where to write.
         """
-        self._fitted().page(path, type(self).__name__, *self._kept())
+        self._fitted().page(path, type(self).__name__, self._kept())
 
     def _account(self) -> dict[str, Any]:
         account = self.report_["account"]

@@ -70,6 +70,9 @@ impl DerefMut for Turn {
     }
 }
 
+/// Both sides of some trials, and their labels.
+type Trials<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, PyReadonlyArray1<'py, f64>);
+
 /// Between two looks at whether the learner is home.
 const WAIT: Duration = Duration::from_millis(1);
 
@@ -155,15 +158,8 @@ impl Learner {
     }
 
     /// Writes a page with the regret after some of the trials and its bound.
-    fn page(
-        &self,
-        py: Python<'_>,
-        path: PathBuf,
-        name: &str,
-        x: Bound<'_, PyAny>,
-        z: Option<Bound<'_, PyAny>>,
-        y: PyReadonlyArray1<'_, f64>,
-    ) -> PyResult<()> {
+    fn page(&self, py: Python<'_>, path: PathBuf, name: &str, trials: Trials<'_>) -> PyResult<()> {
+        let (x, z, y) = trials;
         let (rows, y, state) = (Rows::of(&x, z.as_ref())?, y.as_array().to_vec(), self.turn(py)?);
         let (points, learner) = run(py, 0, None, move |run| {
             let trials = rows.trials(&y)?;

@@ -67,6 +67,30 @@ fn names_of_users_are_text_in_a_page() {
 }
 
 #[test]
+fn names_of_files_are_text_in_a_page() {
+    let scratch = Scratch::new();
+    graph(&scratch);
+    std::fs::rename(scratch.path("e.csv"), scratch.path("<b>&.csv")).unwrap();
+    let html = page(&scratch, "embed <b>&.csv --rank 2");
+    assert!(
+        html.contains("Embedding of &lt;b&gt;&amp;.csv")
+            && html.contains("lopsided embed &#39;&lt;b&gt;&amp;.csv&#39;")
+    );
+    assert!(!html.contains("<b>"));
+}
+
+#[test]
+fn the_same_job_draws_the_same_page_whatever_the_number_of_threads() {
+    let scratch = Scratch::new();
+    graph(&scratch);
+    let figures = |threads: usize| {
+        let html = page(&scratch, &format!("embed e.csv --labels l.csv --rank 4 --threads {threads}"));
+        html.split("The job in numbers").next().unwrap().to_string()
+    };
+    assert_eq!(figures(1), figures(3));
+}
+
+#[test]
 fn warnings_stand_before_everything_else() {
     let scratch = Scratch::new();
     table(&scratch);

@@ -18,20 +18,22 @@ pub const MOST: usize = 20_000;
 const LEADING: usize = 50;
 /// Samples whose names are tried to be put beside them.
 const NAMED: usize = 30;
-/// Fewer samples than this need no map.
-const FEW: usize = 5;
+/// Fewer samples than this need no map: their plain components are shown.
+const FEW: usize = 20;
 
-/// What a map is made from: the leading components of each side, U·√Σ and V·√Σ, their rows brought to unit length.
+/// What a map is made from: the leading components of each side, scaled as those that classes are learned from, U and V of the
+/// nodes of a graph, else U·√Σ and V·√Σ, and their rows brought to unit length.
 ///
 /// Both sides stand beside each other where the rows and columns are the same samples, such as the nodes of a graph.
 pub fn features<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &[usize]) -> Mat<f64> {
     let rank = model.singular_values().len().min(LEADING);
-    let roots: Vec<f64> = model.singular_values()[..rank].iter().map(|s| s.as_f64().sqrt()).collect();
+    let power = if model.data.frame.is_some() { 0.0 } else { 0.5 };
+    let scales: Vec<f64> = model.singular_values()[..rank].iter().map(|s| s.as_f64().powf(power)).collect();
     let mut out = Mat::zeros(samples.len(), rank * sides.len());
     for (s, side) in sides.iter().enumerate() {
         let vectors = vectors(model, *side);
         for (row, &i) in samples.iter().enumerate() {
-            let value = |k: usize| vectors[(i, k)].as_f64() * roots[k];
+            let value = |k: usize| vectors[(i, k)].as_f64() * scales[k];
             let length = (0..rank).map(|k| value(k).powi(2)).sum::<f64>().sqrt();
             if length > 0.0 {
                 (0..rank).for_each(|k| out[(row, s * rank + k)] = value(k) / length);
@@ -84,16 +86,19 @@ fn one<T: Scalar>(
     run: &Run,
 ) -> Result<Page> {
     let count = vectors(model, sides[0]).nrows();
-    if count < FEW {
-        return Ok(page.paragraph(&format!("{count} samples are too few for a map.")));
-    }
     let samples = if count > MOST {
         random::subset(count, MOST, &mut random::generator(run.seed, Purpose::PageSamples))
     } else {
         (0..count).collect()
     };
-    let placed = NeighbourMap::default().place(features(model, sides, &samples).as_ref(), run)?;
-    let points = (0..samples.len()).map(|i| (placed[(i, 0)], placed[(i, 1)])).collect();
+    let plain: Vec<Panel> = sides.iter().map(|side| plain(model, *side, &samples)).collect();
+    let (panels, folded) = if count < FEW {
+        (plain, Vec::new())
+    } else {
+        let placed = NeighbourMap::default().place(features(model, sides, &samples).as_ref(), run)?;
+        let points = (0..samples.len()).map(|i| (placed[(i, 0)], placed[(i, 1)])).collect();
+        (vec![Panel { title: title.into(), axes: None, points }], plain)
+    };
     let (codes, classes) = match groups {
         Some(groups) => {
             let of = if sides[0] == Side::Row { &groups.rows } else { &groups.cols };
@@ -106,14 +111,17 @@ fn one<T: Scalar>(
         prominent: prominent(model, &samples),
         codes,
         classes,
-        panels: vec![Panel { title: title.into(), axes: None, points }],
-        folded: ("The plain components".into(), sides.iter().map(|side| plain(model, *side, &samples)).collect()),
+        panels,
+        folded: ("The plain components".into(), folded),
     };
     Ok(page.cloud(&cloud, &caption(model, sides, count)))
 }
 
 fn caption<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], count: usize) -> String {
     let what = if model.data.frame.is_some() { "node" } else { "sample" };
+    if count < FEW {
+        return format!("A dot is a {what}.");
+    }
     let from = if sides.len() == 2 { "as row and as column" } else { "of their side" };
     let part = if count > MOST { format!(" {MOST} of {count} are shown, drawn by the seed.") } else { String::new() };
     let links = match model.data.frame {
@@ -186,4 +194,52 @@ fn prominent<T: Scalar>(model: &KernelSvdModel<T>, samples: &[usize]) -> Vec<usi
         samples.iter().enumerate().map(|(place, &i)| (links(x, i) + links(z, i), place)).collect();
     order.sort_by_key(|&(count, place)| (Reverse(count), place));
     order.into_iter().take(NAMED).map(|(_, place)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::dataset::Dataset;
+    use crate::data::graph::{Graph, GraphRule};
+    use crate::data::samples::Samples;
+    use crate::data::synth;
+    use crate::estimators::KernelSvd;
+
+    #[test]
+    fn nodes_have_one_map_of_both_sides_and_their_hubs_have_names() {
+        let graph = synth::random_graph(60, 300, 20, 1).unwrap();
+        let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
+        let model = KernelSvd::new("rbf").with_rank(4).fit(data, &Run::default()).unwrap();
+        let all: Vec<usize> = (0..60).collect();
+        let features = features(&model, &[Side::Row, Side::Col], &all);
+        let length = |range: std::ops::Range<usize>| range.map(|k| features[(7, k)].powi(2)).sum::<f64>();
+        assert_eq!(features.shape(), (60, 8));
+        assert!((length(0..4) - 1.0).abs() < 1e-9 && (length(4..8) - 1.0).abs() < 1e-9);
+        let html = sections(Page::new("t", "l"), &model, None, &Run::default()).unwrap().html();
+        assert_eq!((html.matches("class=\"map\"").count(), html.matches("As sources of links").count() > 0), (1, true));
+        let links = |i: usize| {
+            model.data.x.as_ref().select(&[i]).as_ref().nnz() + model.data.cols().as_ref().select(&[i]).as_ref().nnz()
+        };
+        let named = prominent(&model, &all);
+        assert!((0..60).all(|i| named.contains(&i) || links(i) <= links(named[NAMED - 1])));
+    }
+
+    #[test]
+    fn rows_and_columns_that_differ_have_a_picture_each_and_few_have_no_map() {
+        let x = Samples::Dense(synth::gaussian::<f64>(30, 3, 1));
+        let z = Samples::Dense(synth::gaussian::<f64>(8, 3, 2));
+        let model = KernelSvd::new("rbf").with_rank(3).fit(Dataset::two_sided(x, z), &Run::default()).unwrap();
+        let html = sections(Page::new("t", "l"), &model, None, &Run::default()).unwrap().html();
+        assert_eq!((html.matches("class=\"map\"").count(), html.matches("class=\"cloud\"").count()), (1, 2));
+    }
+
+    #[test]
+    fn more_samples_than_a_map_has_are_drawn_and_the_page_says_so() {
+        let names = (0..3).map(|i| i.to_string()).collect();
+        let graph = Graph::new(names, &[(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]).unwrap();
+        let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
+        let model = KernelSvd::new("rbf").with_rank(2).fit(data, &Run::default()).unwrap();
+        assert!(caption(&model, &[Side::Row], MOST + 1).contains("20000 of 20001 are shown, drawn by the seed"));
+        assert!(!caption(&model, &[Side::Row], MOST).contains("are shown"));
+    }
 }

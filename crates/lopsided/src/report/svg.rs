@@ -313,10 +313,9 @@ fn log_ticks(lo: f64, hi: f64) -> Vec<(f64, String)> {
 
 /// Places with themselves as labels.
 fn labelled(places: &[f64]) -> Vec<(f64, String)> {
-    places
-        .iter()
-        .map(|&at| (at, if (1e-3..1e6).contains(&at) { at.to_string() } else { format!("{at:.0e}") }))
-        .collect()
+    // Longer numbers would run into each other.
+    let label = |at: f64| if at.to_string().len() <= 6 { at.to_string() } else { format!("{at:.0e}") };
+    places.iter().map(|&at| (at, label(at))).collect()
 }
 
 /// A tick label with the digits that tell multiples of `step` apart.
