@@ -131,7 +131,7 @@ def page(found, sets, asked, command):
         lines.append(f"| {' | '.join(cells)} |")
     for name, run in sets:
         asymmetry = ", ".join(f"{key} {value:.3f}" for key, value in run["asymmetry"].items())
-        lines += ["", f"{name}: {asymmetry}. {run['sentence']}", "", f"| method on {name} | {run['measure']} | chosen | seconds |", "| --- | --- | --- | --- |"]
+        lines += ["", f"{name}: {asymmetry}.", "", f"| method on {name} | {run['measure']} | chosen | seconds |", "| --- | --- | --- | --- |"]
         lines += [f"| {m['name']} | {m['mean']:.3f} ± {m['deviation']:.3f} | {m['chosen']} | {m['seconds']:.1f} |" for m in run["methods"]]
     return "\n".join(lines) + "\n"
 
