@@ -129,7 +129,7 @@ def compare(
     values = _is_values(y) if task is None else task == "values"
     if task not in (None, "classes", "values"):
         raise ValueError(f"`task` is {task} but must be classes, values or None")
-    reader = _Values() if values else _Classes()
+    reader: Any = _Values() if values else _Classes()
     reader.verbose = verbose
     reader._fit_target(X, y)
     settings = {"folds": folds, "repeats": repeats, "inner": inner, "margin": margin, "samples": samples}

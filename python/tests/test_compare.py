@@ -66,11 +66,12 @@ def test_rows_of_a_table_by_classes_and_by_values():
 
 def test_the_program_says_the_same(tmp_path):
     graph, groups = circle()
-    ends = [(graph.nodes[s], graph.nodes[t]) for s, t in zip(graph.sources, graph.targets)]
+    groups = {f"p{node}": name for node, name in groups.items()}
+    ends = [(f"p{graph.nodes[s]}", f"p{graph.nodes[t]}") for s, t in zip(graph.sources, graph.targets)]
     (tmp_path / "e.csv").write_text("source,target\n" + "".join(f"{s},{t}\n" for s, t in ends))
-    (tmp_path / "c.csv").write_text("node,label\n" + "".join(f"{n},{c}\n" for n, c in groups.items()))
-    same = DirectedGraph.of([(str(s), str(t)) for s, t in ends])
-    found = compare(same, {str(n): c for n, c in groups.items()}, **QUICK, random_state=4)
+    (tmp_path / "c.csv").write_text("node,label\n" + "".join(f"{n},{c}\n" for n, c in sorted(groups.items(), key=lambda item: item[1])))
+    same = DirectedGraph.of(ends)
+    found = compare(same, groups, **QUICK, random_state=4)
     words = ["--repeats", 1, "--folds", 4, "--inner", 2, "--seed", 4, "--json"]
     other = json.loads(program("compare", tmp_path / "e.csv", "--labels", tmp_path / "c.csv", *words))
     assert [m["scores"] for m in other["methods"]] == [m["scores"] for m in found.details["methods"]]

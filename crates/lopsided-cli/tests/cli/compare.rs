@@ -93,7 +93,7 @@ fn threads_do_not_matter_and_plans_compute_nothing() {
 #[test]
 fn what_cannot_be_compared_is_said() {
     let scratch = graph();
-    refused(&scratch, "compare edges.csv", &["has no classes or values", "--labels FILE"]);
+    refused(&scratch, "compare edges.csv", &["has no classes or values to learn"]);
     let compare = "compare edges.csv --labels labels.csv";
     refused(&scratch, &format!("{compare} --folds 1"), &["`folds` is 1 but must be between 2 and 100"]);
     refused(&scratch, &format!("{compare} --repeats 1000000000"), &["`repeats` is 1000000000"]);

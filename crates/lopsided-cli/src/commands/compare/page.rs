@@ -20,7 +20,7 @@ pub(super) fn html(summary: &Summary, input: &Path) -> String {
     let rows: Vec<Vec<String>> = found.methods.iter().map(row).collect();
     let header = ["method", "what it is", "family", found.measure, "chosen", "seconds", "settings"];
     let caption = format!(
-        "Mean ± deviation over {} test parts; `chosen` counts the parts to which a family sent the method",
+        "Mean ± deviation over {} test parts; chosen: the parts to which a family sent the method",
         found.splits
     );
     let asymmetry: Vec<Vec<String>> = measures(&found.asymmetry)

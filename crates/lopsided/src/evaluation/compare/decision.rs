@@ -159,8 +159,8 @@ impl Grounds<'_> {
                 )
             }
             Decision::DoesNotPay if above_guess.low.is_nan() || above_guess.low <= 0.0 => format!(
-                "Asymmetry does not pay: nothing here is shown to be better than guessing, {measure} {with:.3} with it and {without:.3} \
-                 without where guessing has {:.3}.",
+                "Asymmetry does not pay: methods that see it are not shown to be better than guessing, {measure} {with:.3} with it \
+                 and {without:.3} without where guessing has {:.3}.",
                 guess.mean
             ),
             Decision::DoesNotPay if difference.mean <= 0.0 => {
