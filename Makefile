@@ -11,7 +11,7 @@ SEED ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick wheel deny trust
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick wheel deny trust trust-quick trust-build
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
@@ -21,7 +21,7 @@ demo: build ## build the program and run its built-in example
 
 test: tools fmt clippy unit python oracle-quick doc ## formatting, lints, all tests, documentation; what CI runs
 
-check: test oracle deny size ## test, plus the whole oracle, licences of the dependencies and the size table
+check: test oracle deny size trust-quick ## test, plus the whole oracle, licences, the size table and five minutes of attacks
 
 bench: peers ## lopsided beside its peers, in their own environment: a table of ratios
 	.bench-venv/bin/python benchsuite/suite.py
@@ -37,8 +37,16 @@ peers: tools
 	@[ -x .bench-venv/bin/python ] || $(PYTHON) -m venv .bench-venv
 	@.bench-venv/bin/pip install -q -r benchsuite/requirements.txt
 
-trust: build ## attack the program for half an hour, or MINUTES: mutated files, options, limits, kills, interrupts
-	$(PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes $(or $(MINUTES),30) --out docs/trust.md
+trust: trust-build ## attack the program for half an hour, or MINUTES, or ONLY="kills faults": files, limits, faults, kills, interrupts
+	$(PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes $(or $(MINUTES),30) $(if $(ONLY),--only $(ONLY),--out docs/trust.md)
+
+# Five minutes of it, which write nothing.
+trust-quick: trust-build
+	$(PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes 5
+
+# The program and the test that mutates files in one process.
+trust-build: build
+	$(CARGO) test --workspace --locked --test readers --no-run
 
 doc: tools ## API documentation, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked

@@ -6,6 +6,7 @@ mod demo;
 mod embed;
 mod export;
 mod fit;
+mod forecast;
 mod inspect;
 mod links;
 mod list;

@@ -20,6 +20,7 @@ mod other_commands;
 mod real_data;
 mod recipe;
 mod reproduce;
+mod resume;
 mod stream;
 mod svm;
 mod tables;

@@ -9,7 +9,9 @@ use super::preparation::{Impute, Preparation, Scale};
 use super::recipe;
 use super::scoring::{deal, hidden};
 use super::searched::{self, searched};
-use super::{Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits, validated};
+use super::{
+    Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits, validated,
+};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::random::Purpose;
