@@ -38,11 +38,14 @@ peers: tools
 	@.bench-venv/bin/pip install -q -r benchsuite/requirements.txt
 
 trust: trust-build ## attack the program for half an hour, or MINUTES, or ONLY="kills faults": files, limits, faults, kills, interrupts
-	$(PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes $(or $(MINUTES),30) $(if $(ONLY),--only $(ONLY),--out docs/trust.md)
+	$(TRUST_PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes $(or $(MINUTES),30) $(if $(ONLY),--only $(ONLY),--out docs/trust.md)
+
+# With the packages of the tests, where they are: Arrow files are written by pyarrow.
+TRUST_PYTHON = $(or $(wildcard .venv/bin/python),$(PYTHON))
 
 # Five minutes of it, which write nothing.
 trust-quick: trust-build
-	$(PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes 5
+	$(TRUST_PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes 5
 
 # The program and the test that mutates files in one process.
 trust-build: build

@@ -29,8 +29,8 @@ from trust_base import Part, Program, attempt, npy
 
 ROOT = Path(__file__).resolve().parents[1]
 # Shares of the time.
-SHARES = {"inputs": 0.09, "models": 0.09, "options": 0.04, "extremes": 0.18, "limits": 0.06, "kills": 0.07, "interrupts": 0.12, "readers": 0.06,
-          "changed": 0.06, "faults": 0.04, "resumes": 0.08, "threads": 0.09, "load": 0.05, "guide": 0.03}
+SHARES = {"inputs": 0.08, "models": 0.08, "options": 0.04, "extremes": 0.16, "limits": 0.05, "kills": 0.06, "interrupts": 0.12, "readers": 0.06,
+          "changed": 0.05, "faults": 0.03, "resumes": 0.07, "threads": 0.11, "load": 0.04, "guide": 0.05}
 # What a whole run must have tried; shorter runs are told apart by it.
 WANTED = {"inputs and readers": (("inputs", "readers"), 100_000), "models and changed": (("models", "changed"), 30_000),
           "kills and resumes": (("kills", "resumes"), 200), "interrupts": (("interrupts",), 250), "extremes": (("extremes",), 4000)}

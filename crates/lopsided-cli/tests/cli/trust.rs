@@ -252,6 +252,22 @@ fn a_request_to_end_is_an_interrupt() {
     assert!(scratch.files().is_empty());
 }
 
+/// Found by mutation.
+#[test]
+fn a_checkpoint_of_more_trials_than_there_are_is_refused() {
+    let scratch = Scratch::new();
+    scratch.write("s.csv", pairs(20));
+    scratch.ok("online gd-trace s.csv --checkpoint c --out p.csv");
+    let many = changed(&scratch.bytes("c"), |meta| {
+        if let Some(account) = meta.get_mut("account") {
+            account["trials"] = u64::MAX.into();
+        }
+    });
+    scratch.write("c", many);
+    let output = scratch.run("online gd-trace s.csv --checkpoint c --resume --out q.csv");
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+}
+
 /// Under a limit of the address space whatever is asked for succeeds or is refused: no abort, no panic.
 #[cfg(target_os = "linux")]
 #[test]
