@@ -40,7 +40,7 @@ pub(super) fn show(args: &OnlineArgs, context: &Context) -> Result<Outcome> {
         context.run.watch.check()?;
         if marks.len() as u64 + 1 == trials && trials <= TRIALS && start.elapsed() < TIME {
             learner.update(&trial.instance, trial.label)?;
-            marks.push(mark(&*learner, (start.elapsed() - reading).as_secs_f64()));
+            marks.push(mark(&*learner, start.elapsed().saturating_sub(reading).as_secs_f64()));
         }
     }
     if trials == 0 {
