@@ -75,8 +75,8 @@ const FIT_HELP: &str = "Examples:
       --cv 5 --grid penalty=1,10 --cv-out tried.csv --model flowers.model
   lopsided fit krr flowers.csv --target species --approach gsa \\
       --sampler rpcholesky --landmarks 50 --model flowers.model
-  lopsided fit ask-ls edges.csv --labels classes.csv --cv 5 \
-      --model nodes.model --checkpoint work.state --resume
+  lopsided fit ask-ls edges.csv --labels classes.csv --cv 5 \\
+      --model cited.model --checkpoint work.state --resume
   lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 \\
       --model huge.model
   lopsided fit kpca flowers.csv --target species --rank 5 \\

@@ -153,7 +153,7 @@ const EMBED_HELP: &str = "Examples:
   lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv --features people.csv --walk 2 --rows-out in.csv
   lopsided embed edges.csv.gz --dry-run
-  lopsided embed edges.csv --rank 64 --model graph.model \
+  lopsided embed edges.csv --rank 32 --model graph.model \\
       --checkpoint work.state --resume
   lopsided embed huge.svm.gz --stream --solver nystrom --rows-sample 1000 \\
       --cols-sample 1000 --rows-out rows.npy

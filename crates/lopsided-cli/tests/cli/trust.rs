@@ -295,8 +295,8 @@ fn limits_of_the_system_are_kept() {
 fn names_do_not_steer_terminals_or_pages() {
     let scratch = Scratch::new();
     let (steering, markup) = ("\u{1b}[2J\u{7}\u{202e}", "<script>alert(1)</script>");
-    let rows: String =
-        (0..30).map(|i| format!("{i},{},{}\n", i % 7, if i % 2 == 0 { steering } else { markup })).collect();
+    let row = |i| format!("{i},{},{}\n", i % 7, if i % 2 == 0 { steering } else { markup });
+    let rows: String = (0..30).map(row).collect();
     scratch.write("t.csv", format!("a,b,{steering}\n{rows}"));
     let fit = scratch.ok("fit svm t.csv --penalty 1 --model m");
     let talk = text(&scratch.run("predict m t.csv --out p.csv").stderr);
@@ -306,7 +306,8 @@ fn names_do_not_steer_terminals_or_pages() {
     assert!(text(&scratch.bytes("p.csv")).contains(steering));
     let wrong = scratch.run("fit svm t.csv --penalty 1 --drop nothing --model m");
     assert!(!text(&wrong.stderr).contains('\u{1b}'), "{:?}", text(&wrong.stderr));
-    let edges: String = (0..40).map(|i| format!("{markup}{},n{}\n", i % 9, (i * 7) % 11)).collect();
+    let edge = |i| format!("{markup}{},n{}\n", i % 9, (i * 7) % 11);
+    let edges: String = (0..40).map(edge).collect();
     scratch.write("e.csv", format!("source,target\n{edges}"));
     scratch.ok("embed e.csv --rank 2 --report page.html");
     let page = text(&scratch.bytes("page.html"));
@@ -335,7 +336,8 @@ fn plans_of_what_uses_a_model_or_a_stream_write_nothing() {
     table(&scratch, "x.csv", 300);
     scratch.graph();
     scratch.write("s.csv", pairs(400));
-    let rows: String = (0..600).map(|i| format!("{} {}:1 {}:2\n", i % 2, 1 + i % 20, 21 + i % 31)).collect();
+    let row = |i| format!("{} {}:1 {}:2\n", i % 2, 1 + i % 20, 21 + i % 31);
+    let rows: String = (0..600).map(row).collect();
     scratch.write("s.svm", rows);
     scratch.ok("fit krr x.csv --target d --task values --penalty 1 --model k");
     scratch.rough("embed edges.csv --rank 2 --model e");
