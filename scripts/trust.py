@@ -371,8 +371,11 @@ def interrupts(part, program, rng, _):
             failure = f"exit code {child.returncode}: {talk.decode()[:200]}"
         elif seconds > 1.0:
             failure = f"{seconds:.2f} s"
-        elif child.returncode == 130 and left:
+        elif any(file.startswith(".") for file in left):
             failure = f"left {left}"
+        elif "out.model" in left and subprocess.run([program.path, "inspect", "out.model"], cwd=part.folder, capture_output=True).returncode != 0:
+            # The interrupt may come when the model is there already; half of one may not.
+            failure = "half a model"
         part.count(seconds, words, failure)
         for file in left:
             (part.folder / file).unlink()
