@@ -11,7 +11,7 @@ SEED ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick pages wheel deny trust man figures
+.PHONY: help demo test check bench bench-full peers doc size tools build fmt clippy unit venv python oracle oracle-quick pages wheel deny trust man figures trust-quick trust-build
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
@@ -28,6 +28,7 @@ man: build ## manual pages of all commands, in target/man
 test: tools fmt clippy unit python oracle-quick doc ## formatting, lints, all tests, documentation; what CI runs
 
 check: test oracle pages deny size ## test, plus the whole oracle, pages in a browser, licences of the dependencies and the size table
+check: test oracle deny size trust-quick ## test, plus the whole oracle, licences, the size table and five minutes of attacks
 
 bench: peers ## lopsided beside its peers, in their own environment: a table of ratios
 	.bench-venv/bin/python benchsuite/suite.py
@@ -43,8 +44,19 @@ peers: tools
 	@[ -x .bench-venv/bin/python ] || $(PYTHON) -m venv .bench-venv
 	@.bench-venv/bin/pip install -q -r benchsuite/requirements.txt
 
-trust: build ## attack the program for half an hour, or MINUTES: mutated files, options, limits, kills, interrupts
-	$(PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes $(or $(MINUTES),30) --out docs/trust.md
+trust: trust-build ## attack the program for half an hour, or MINUTES, or ONLY="kills faults": files, limits, faults, kills, interrupts
+	$(TRUST_PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes $(or $(MINUTES),30) $(if $(ONLY),--only $(ONLY),--out docs/trust.md)
+
+# With the packages of the tests, where they are: Arrow files are written by pyarrow.
+TRUST_PYTHON = $(or $(wildcard .venv/bin/python),$(PYTHON))
+
+# Five minutes of it, which write nothing.
+trust-quick: trust-build
+	$(TRUST_PYTHON) scripts/trust.py --program $(TARGET_DIR)/debug/lopsided --minutes 5
+
+# The program and the test that mutates files in one process.
+trust-build: build
+	$(CARGO) test --workspace --locked --test readers --no-run
 
 doc: tools ## API documentation, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked

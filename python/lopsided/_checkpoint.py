@@ -33,7 +33,7 @@ def checkpoint(path: str | os.PathLike[str], *, resume: bool = False, every: flo
     >>> import lopsided
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> with lopsided.checkpoint("fit.state", resume=True):
-    ...     model = lopsided.KernelSVD(n_components=2).fit(X)
+    ...     model = lopsided.KernelSVD(rank=2, kernel="rbf").fit(X, Z=X)
     """
     state = Checkpoint(os.fspath(path), resume, every)
     state.enter()

@@ -1,6 +1,7 @@
 //! The library's errors as the exceptions that Python users expect.
 
 use lopsided::Error;
+use lopsided::report::text::shown;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -17,10 +18,11 @@ pub(crate) fn exception(error: Error) -> PyErr {
         }
         Error::Param { name, value, allowed } => {
             let name = name.replace('-', "_");
-            PyValueError::new_err(Error::Param { name, value, allowed }.to_string())
+            let text = Error::Param { name, value, allowed }.to_string();
+            PyValueError::new_err(shown(&text).into_owned())
         }
         Error::Diverged { .. } => PyRuntimeError::new_err(error.to_string()),
-        other => PyValueError::new_err(other.to_string()),
+        other => PyValueError::new_err(shown(&other.to_string()).into_owned()),
     }
 }
 

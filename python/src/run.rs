@@ -70,8 +70,9 @@ fn current() -> checkpoint::Checkpoint {
 }
 
 /// A file for the states of the fits between [`Checkpoint::enter`] and [`Checkpoint::leave`] of one thread.
+/// Given back when it is left, whoever still holds this.
 #[pyclass(frozen)]
-pub(crate) struct Checkpoint(checkpoint::Checkpoint);
+pub(crate) struct Checkpoint(Mutex<Option<checkpoint::Checkpoint>>);
 
 #[pymethods]
 impl Checkpoint {
@@ -80,17 +81,20 @@ impl Checkpoint {
         let allowed = "a number of seconds of at least 0";
         let every = Duration::try_from_secs_f64(every).map_err(|_| lopsided::Error::param("every", every, allowed));
         let opened = every.and_then(|every| Ok(checkpoint::Checkpoint::open(&path, resume)?.with_every(every)));
-        opened.map(Checkpoint).map_err(exception)
+        opened.map(|opened| Checkpoint(Mutex::new(Some(opened)))).map_err(exception)
     }
 
     fn enter(&self) {
-        CURRENT.with_borrow_mut(|all| all.push(self.0.clone()));
+        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+        CURRENT.with_borrow_mut(|all| all.push(opened));
     }
 
     /// With `done` the file is removed.
     fn leave(&self, done: bool) -> PyResult<()> {
         CURRENT.with_borrow_mut(Vec::pop);
-        if done { self.0.remove().map_err(exception) } else { Ok(()) }
+        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let opened = opened.filter(|_| done);
+        opened.map_or(Ok(()), |opened| opened.remove()).map_err(exception)
     }
 }
 

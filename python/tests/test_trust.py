@@ -7,11 +7,13 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 from common import clusters
 
+import lopsided
 from lopsided import KernelSVD, NystromRidge, NystromSVC, OnlineKernelPCA
 
 PATIENCE = 120
@@ -138,3 +140,56 @@ def test_widths_of_a_model_are_not_believed(tmp_path):
         changed(tmp_path / "good", tmp_path / "bad", lambda meta: meta.update({"x.width": width}))
         result = loaded_elsewhere("KernelSVD", tmp_path / "bad")
         assert result.returncode == 0 and result.stdout, (width, result.stderr)
+
+
+FIT = """
+import sys, numpy as np, lopsided
+X = np.random.default_rng(0).normal(size=(300, 4))
+y = X[:, 0] + np.sin(3 * X[:, 1]) > 0.2
+with lopsided.checkpoint("state", resume=True, every=0):
+    model = lopsided.LSSVMClassifier(kernel="rbf").fit(X, y)
+    model.save(sys.argv[1])
+"""
+
+
+def test_a_killed_fit_goes_on_to_the_same_bytes(tmp_path):
+    def start(name):
+        return subprocess.Popen([sys.executable, "-c", FIT, name], cwd=tmp_path)
+
+    assert start("whole").wait() == 0 and not (tmp_path / "state").exists()
+    child = start("cut")
+    while child.poll() is None and not (tmp_path / "state").exists():
+        time.sleep(0.001)
+    child.kill()
+    child.wait()
+    assert start("cut").wait() == 0
+    assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["cut", "whole"]
+
+
+def test_the_checkpoint_of_other_work_is_refused(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    path = tmp_path / "state"
+
+    class Stop(Exception):
+        pass
+
+    with pytest.raises(Stop):
+        with lopsided.checkpoint(path, every=0):
+            lopsided.LSSVMClassifier(kernel="rbf").fit(X, X[:, 0] > 0)
+            raise Stop
+    kept = path.read_bytes()
+    with pytest.raises(ValueError, match="checkpoint of other work: the data are others"):
+        with lopsided.checkpoint(path, resume=True):
+            lopsided.LSSVMClassifier(kernel="rbf").fit(X, X[:, 1] > 0)
+    path.write_bytes(kept[:-1])
+    with pytest.raises(ValueError, match="damaged checkpoint"):
+        with lopsided.checkpoint(path, resume=True):
+            pass
+    path.write_bytes(kept)
+    with lopsided.checkpoint(path, resume=True):
+        with pytest.raises(OSError, match="written by another run"):
+            with lopsided.checkpoint(path):
+                pass
+        lopsided.LSSVMClassifier(kernel="rbf").fit(X, X[:, 0] > 0)
+    assert os.listdir(tmp_path) == []

@@ -106,11 +106,13 @@ impl Files {
                 files.read([args.labels.as_ref(), args.features.features.as_ref()]);
                 files.read([input::label_file(None, &args.read).as_ref()]);
                 files.write([("out", &args.out), ("report", &args.report)]);
+                files.write([("out", &args.out.clone().filter(|_| !args.dry_run))]);
             }
             Command::Transform(args) => {
                 files.read([Some(&args.model), args.sides.rows.as_ref(), args.sides.cols.as_ref()]);
                 files.read([args.features.features.as_ref()]);
-                files.written.extend(transform::sides(args).into_iter().map(|(_, _, out)| ("out", out)));
+                let sides = if args.dry_run { Vec::new() } else { transform::sides(args) };
+                files.written.extend(sides.into_iter().map(|(_, _, out)| ("out", out)));
             }
             Command::Online(args) => {
                 let saving = &args.saving;

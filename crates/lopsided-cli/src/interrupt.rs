@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How long the work has to end by itself. Factorisations of large matrices do not listen, and giving back gigabytes takes
 /// time as well: both together stay below a second.
-const PATIENCE: Duration = Duration::from_millis(400);
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What hears of it, once there is any work.
 static WORK: OnceLock<Watch> = OnceLock::new();

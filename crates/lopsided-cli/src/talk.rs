@@ -1,14 +1,17 @@
 //! Text for people and programs: results go to stdout, remarks to stderr.
 
 use lopsided::base::finite::not_finite;
+use lopsided::report::text::shown;
 use lopsided::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// Writes to stdout. Nobody listening any more (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
+    // Files and other programs get names as they are.
+    let text = if out.is_terminal() { shown(text) } else { text.into() };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
         _ => Ok(()),
@@ -31,5 +34,5 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
 
 /// Writes a line to stderr; nothing is left to do where that fails.
 pub(crate) fn remark(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", shown(line));
 }

@@ -1,6 +1,9 @@
 //! Readers on hostile bytes and, where `LOPSIDED_DATA` names the folder, on real files.
 #![allow(missing_docs, clippy::print_stderr)]
 
+#[path = "readers/models.rs"]
+mod models;
+
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use lopsided::data::dataset::Target;
 use lopsided::data::graph::Graph;
@@ -109,17 +112,38 @@ fn samples() -> Vec<(Format, Vec<u8>)> {
     ]
 }
 
-/// Truncates, flips, repeats and overwrites.
+/// Rounds of an attack: so many, or as `LOPSIDED_ROUNDS` says.
+fn many(usual: usize) -> usize {
+    std::env::var("LOPSIDED_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
+}
+
+/// The seed of an attack: this one, or that of `LOPSIDED_SEED`.
+fn seed(usual: u64) -> u64 {
+    std::env::var("LOPSIDED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(usual)
+}
+
+/// Truncates, flips, repeats and overwrites, also by lengths as files have them.
 fn mutate(bytes: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut out = bytes.to_vec();
     for _ in 0..rng.random_range(1..4) {
         let at = rng.random_range(0..=out.len());
-        match rng.random_range(0..5) {
+        match rng.random_range(0..7) {
             0 => out.truncate(at),
             1 => out.insert(at, rng.random()),
             2 => out.insert(at, b"0123456789,;\t\n-.\"e:%"[rng.random_range(0..20)]),
             3 if at < out.len() => out[at] ^= 1 << rng.random_range(0..8),
             4 if at < out.len() => out[at] = [0, 0xff, 0x7f, b'9'][rng.random_range(0..4)],
+            5 => {
+                let length =
+                    [0, 1, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 63, u64::MAX][rng.random_range(0..7)].to_le_bytes();
+                let width = [4, 8][rng.random_range(0..2)];
+                out.iter_mut().skip(at).zip(&length[..width]).for_each(|(byte, new)| *byte = *new);
+            }
+            6 => {
+                let piece: &[u8] =
+                    [&b"nan"[..], b"inf", b"1e309", b"18446744073709551615", b"\xff\xfe"][rng.random_range(0..5)];
+                out.splice(at..at, piece.iter().copied());
+            }
             _ => out.extend_from_within(at..),
         }
         if out.len() > 1 << 14 {
@@ -167,8 +191,8 @@ fn well_formed_files_are_read() {
 fn damaged_files_neither_panic_nor_exhaust_memory() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for round in 0..600 {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed(1));
+    for round in 0..many(600 * samples().len()) / samples().len() {
         for (format, bytes) in samples() {
             let damaged = mutate(&bytes, &mut rng);
             survive(&path, format, &damaged);
@@ -188,8 +212,8 @@ fn damaged_files_neither_panic_nor_exhaust_memory() {
 fn random_bytes_neither_panic_nor_exhaust_memory() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
-    let mut rng = ChaCha8Rng::seed_from_u64(2);
-    for round in 0..200 {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed(2));
+    for round in 0..many(200 * FORMATS.len()) / FORMATS.len() {
         let length = rng.random_range(0..300);
         let noise: Vec<u8> = (0..length).map(|_| rng.random()).collect();
         let text: Vec<u8> = (0..length).map(|_| b"0123456789,;\t\n -.\"#a:%"[rng.random_range(0..22)]).collect();

@@ -78,8 +78,8 @@ const FIT_HELP: &str = "Examples:
       --cv 5 --grid penalty=1,10 --cv-out tried.csv --model flowers.model
   lopsided fit krr flowers.csv --target species --approach gsa \\
       --sampler rpcholesky --landmarks 50 --model flowers.model
-  lopsided fit ask-ls edges.csv --labels classes.csv --cv 5 \
-      --model nodes.model --checkpoint state --resume
+  lopsided fit ask-ls edges.csv --labels classes.csv --cv 5 \\
+      --model cited.model --checkpoint work.state --resume
   lopsided fit krr huge.svm --stream --landmarks 2000 --penalty 0.1 \\
       --model huge.model
   lopsided fit kpca flowers.csv --target species --rank 5 \\
@@ -124,6 +124,9 @@ pub(crate) struct PredictArgs {
     /// Add the probability of every class, for models that have them.
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// Print memory and a time estimate by the first few samples; write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// True classes or values, `id,label` or a .npy vector; by default the target column of the table, where it has one.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,

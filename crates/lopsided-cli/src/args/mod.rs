@@ -159,8 +159,8 @@ const EMBED_HELP: &str = "Examples:
   lopsided embed edges.csv --labels classes.csv --report page.html
   lopsided embed edges.csv --features people.csv --walk 2 --rows-out in.csv
   lopsided embed edges.csv.gz --dry-run
-  lopsided embed edges.csv --rank 300 --model graph.model \
-      --checkpoint state --resume
+  lopsided embed edges.csv --rank 32 --model graph.model \\
+      --checkpoint work.state --resume
   lopsided embed huge.svm.gz --stream --solver nystrom --rows-sample 1000 \\
       --cols-sample 1000 --rows-out rows.npy
 A graph gives each node two places: by arriving links (rows) and by leaving
@@ -176,8 +176,11 @@ pub(crate) struct TransformArgs {
     #[command(flatten)]
     pub(crate) sides: SideArgs,
     /// Where to write: .npy, .csv or .parquet. With both sides, out.npy becomes out.rows.npy and out.cols.npy.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print memory and a time estimate by the first few samples; write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,
     #[command(flatten)]

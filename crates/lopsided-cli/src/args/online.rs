@@ -18,6 +18,9 @@ pub(crate) struct OnlineArgs {
     pub(crate) given: Given<Learners>,
     #[command(flatten)]
     pub(crate) saving: SavingArgs,
+    /// Print memory and a time estimate by the first trials of a file; write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Where results go.

@@ -7,6 +7,7 @@ mod demo;
 mod embed;
 mod export;
 mod fit;
+mod forecast;
 mod inspect;
 mod links;
 mod list;
@@ -44,7 +45,7 @@ impl Outcome {
 pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
     let mut context = Context::new(&cli.global)?;
     files::check(&cli.command)?;
-    context.run.checkpoint = states(&cli.command).map_or_else(|| Ok(Default::default()), |states| states.open())?;
+    context.run.checkpoint = states(&cli.command).map_or_else(|| Ok(Default::default()), CheckpointArgs::open)?;
     let result = context.pool.install(|| chosen(&cli.command, &context));
     context.line.clear();
     let outcome = result?;

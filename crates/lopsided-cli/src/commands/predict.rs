@@ -1,6 +1,7 @@
 //! `lopsided predict`: classes or values of rows and nodes.
 
 use super::Outcome;
+use super::forecast::{Forecast, check_result};
 use crate::args::PredictArgs;
 use crate::context::Context;
 use crate::failure::hinted;
@@ -82,6 +83,7 @@ struct Wanted<T> {
 pub(crate) fn run(args: &PredictArgs, context: &Context) -> Result<Outcome> {
     args.out.as_deref().map_or(Ok(()), output::check)?;
     page::check(args.report.as_deref())?;
+    args.out.as_deref().filter(|_| !args.dry_run).map_or(Ok(()), output::check)?;
     context.line.stage("reading the model");
     let archive = Archive::load(&args.model)?;
     match archive.field::<String>("precision")?.as_str() {
@@ -105,6 +107,17 @@ fn predict<T: Scalar>(archive: &Archive, args: &PredictArgs, context: &Context) 
     if truth.is_some() {
         notes.extend(learned_from(archive, model.frame(), &ids, args.ids.is_some())?);
     }
+    if args.dry_run {
+        let several = model.answer().targets().len().max(model.answer().classes().len()).max(1);
+        let forecast = Forecast::tried(ids.len(), notes, context, |rows| {
+            let z =
+                samples.z.as_ref().map(|z| if z.count() == ids.len() { z.as_ref().select(rows) } else { z.clone() });
+            model.decision(&Dataset { z, ..samples.rows(rows) }, &context.run).map(|_| several)
+        })?;
+        forecast.show("samples", context)?;
+        return Ok(Outcome::Done);
+    }
+    check_result("predicting", ids.len(), model.answer().classes().len())?;
     context.line.stage("predicting");
     let decision = model.decision(&samples, &context.run)?;
     context.run.watch.check()?;

@@ -1,6 +1,7 @@
 //! `lopsided transform`: new rows and new columns in the space of a saved model.
 
 use super::Outcome;
+use super::forecast::{Forecast, check_result};
 use crate::args::TransformArgs;
 use crate::context::Context;
 use crate::{input, output, talk, terminal};
@@ -42,7 +43,7 @@ struct Newcomers<T> {
 /// Places the samples in the precision of the model.
 pub(crate) fn run(args: &TransformArgs, context: &Context) -> Result<Outcome> {
     let sides = sides(args);
-    for (_, _, out) in &sides {
+    for (_, _, out) in sides.iter().filter(|_| !args.dry_run) {
         output::check_matrix("out", out)?;
     }
     context.line.stage("reading the model");
@@ -57,9 +58,11 @@ pub(crate) fn run(args: &TransformArgs, context: &Context) -> Result<Outcome> {
 /// Which sides are placed, from which file, into which file.
 pub(crate) fn sides(args: &TransformArgs) -> Vec<(Side, &Path, PathBuf)> {
     let both = args.sides.rows.is_some() && args.sides.cols.is_some();
+    // Without a file nothing is written.
+    let file = args.out.clone().unwrap_or_default();
     let out = |side: &str| {
-        let extension = args.out.extension().unwrap_or_default().to_string_lossy();
-        if both { args.out.with_extension(format!("{side}.{extension}")) } else { args.out.clone() }
+        let extension = file.extension().unwrap_or_default().to_string_lossy();
+        if both { file.with_extension(format!("{side}.{extension}")) } else { file.clone() }
     };
     let rows = args.sides.rows.as_deref().map(|path| (Side::Row, path, out("rows")));
     let cols = args.sides.cols.as_deref().map(|path| (Side::Col, path, out("cols")));
@@ -77,19 +80,33 @@ fn place<T: Scalar>(
         let name: String = archive.field("estimator")?;
         return Err(archive.error(format!("is a model of `{name}`, which has no features; `predict` uses it")).into());
     }
-    let (mut placed, mut notes, mut rank) = (Vec::new(), Vec::new(), 0);
+    let (mut placed, mut notes, mut rank, mut planned) = (Vec::new(), Vec::new(), 0, None);
     for (side, path, out) in sides {
         context.line.stage("placing samples");
         if *side == Side::Col && !model.can().transform_cols {
             return Err(Error::param("cols", path.display(), "left out: the model places rows").into());
         }
         let newcomers = newcomers(&model, archive, *side, path, args)?;
+        let count = newcomers.samples.count();
+        if args.dry_run {
+            let forecast = Forecast::tried(count, newcomers.notes, context, |rows| {
+                let part = newcomers.samples.as_ref().select(rows);
+                model.transform(*side, part.as_ref(), &context.run).map(|values| values.ncols())
+            })?;
+            planned = Some(forecast.after(planned));
+            continue;
+        }
+        check_result("placing samples", count, 1)?;
         let values = model.transform(*side, newcomers.samples.as_ref(), &context.run)?;
         rank = values.ncols();
         context.run.watch.check()?;
         write_matrix(out, &newcomers.ids, values.as_ref())?;
         placed.push(Placed { side: *side, count: newcomers.ids.len(), file: out.clone() });
         notes.extend(newcomers.notes);
+    }
+    if let Some(forecast) = planned {
+        forecast.show("samples", context)?;
+        return Ok(Outcome::Done);
     }
     show(&Summary { rank, precision: T::NAME, placed, notes, seconds: context.seconds() }, context)?;
     Ok(Outcome::Done)

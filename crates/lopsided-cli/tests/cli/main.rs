@@ -24,6 +24,7 @@ mod real_data;
 mod recipe;
 mod report;
 mod reproduce;
+mod resume;
 mod stream;
 mod svm;
 mod tables;

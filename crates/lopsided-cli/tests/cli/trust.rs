@@ -212,6 +212,14 @@ fn numbers_that_are_none_do_not_leave() {
         for file in ["large.csv", "small.csv"] {
             assert!((score(file) - plain).abs() < 1e-9, "{estimator} {file}");
         }
+        // Unless told otherwise columns beyond the precision are scaled, and the report says so.
+        for file in ["large.csv", "small.csv"] {
+            let fitted =
+                scratch.rough(&format!("fit {estimator} {file} --kernel linear {weight} --model {file}.model --json"));
+            let fitted: serde_json::Value = serde_json::from_str(&fitted).unwrap();
+            assert!((fitted["train_score"].as_f64().unwrap() - plain).abs() < 1e-9, "{estimator} {file} {fitted}");
+            assert_eq!(fitted["params"]["scale"], "standard", "{estimator} {file} {fitted}");
+        }
         for file in ["large.csv", "small.csv"] {
             let words = format!("fit {estimator} {file} --kernel linear --scale none {weight} --model u.model");
             refused(&scratch, &words, &["the scalar products of the samples", "scale standard"]);
@@ -244,6 +252,22 @@ fn a_request_to_end_is_an_interrupt() {
     assert!(scratch.files().is_empty());
 }
 
+/// Found by mutation.
+#[test]
+fn a_checkpoint_of_more_trials_than_there_are_is_refused() {
+    let scratch = Scratch::new();
+    scratch.write("s.csv", pairs(20));
+    scratch.ok("online gd-trace s.csv --checkpoint c --out p.csv");
+    let many = changed(&scratch.bytes("c"), |meta| {
+        if let Some(account) = meta.get_mut("account") {
+            account["trials"] = u64::MAX.into();
+        }
+    });
+    scratch.write("c", many);
+    let output = scratch.run("online gd-trace s.csv --checkpoint c --resume --out q.csv");
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+}
+
 /// Under a limit of the address space whatever is asked for succeeds or is refused: no abort, no panic.
 #[cfg(target_os = "linux")]
 #[test]
@@ -265,4 +289,76 @@ fn limits_of_the_system_are_kept() {
             assert!(!talk.contains("panicked"), "{limit} {words}: {talk}");
         }
     }
+}
+
+#[test]
+fn names_do_not_steer_terminals_or_pages() {
+    let scratch = Scratch::new();
+    let (steering, markup) = ("\u{1b}[2J\u{7}\u{202e}", "<script>alert(1)</script>");
+    let row = |i| format!("{i},{},{}\n", i % 7, if i % 2 == 0 { steering } else { markup });
+    let rows: String = (0..30).map(row).collect();
+    scratch.write("t.csv", format!("a,b,{steering}\n{rows}"));
+    let fit = scratch.ok("fit svm t.csv --penalty 1 --model m");
+    let talk = text(&scratch.run("predict m t.csv --out p.csv").stderr);
+    let shown = scratch.ok("inspect m") + &fit + &talk;
+    assert!(!shown.contains(|c: char| c.is_control() && c != '\n') && !shown.contains('\u{202e}'), "{shown:?}");
+    // Files have names as they are.
+    assert!(text(&scratch.bytes("p.csv")).contains(steering));
+    let wrong = scratch.run("fit svm t.csv --penalty 1 --drop nothing --model m");
+    assert!(!text(&wrong.stderr).contains('\u{1b}'), "{:?}", text(&wrong.stderr));
+    let edge = |i| format!("{markup}{},n{}\n", i % 9, (i * 7) % 11);
+    let edges: String = (0..40).map(edge).collect();
+    scratch.write("e.csv", format!("source,target\n{edges}"));
+    scratch.ok("embed e.csv --rank 2 --report page.html");
+    let page = text(&scratch.bytes("page.html"));
+    assert!(!page.contains("<script>alert"), "markup in the page");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_keeps_what_was_there() {
+    let scratch = Scratch::new();
+    scratch.graph();
+    scratch.write("r.csv", "what was there before");
+    let program = env!("CARGO_BIN_EXE_lopsided");
+    let shell = format!("trap '' XFSZ; ulimit -f 0; exec {program} embed edges.csv --rank 8 --rows-out r.csv");
+    let output =
+        std::process::Command::new("sh").args(["-c", &shell]).current_dir(scratch.dir.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).starts_with("error: r.csv: "), "{}", text(&output.stderr));
+    assert_eq!(scratch.bytes("r.csv"), b"what was there before");
+    assert_eq!(scratch.files(), ["edges.csv", "r.csv"]);
+}
+
+#[test]
+fn plans_of_what_uses_a_model_or_a_stream_write_nothing() {
+    let scratch = Scratch::new();
+    table(&scratch, "x.csv", 300);
+    scratch.graph();
+    scratch.write("s.csv", pairs(400));
+    let row = |i| format!("{} {}:1 {}:2\n", i % 2, 1 + i % 20, 21 + i % 31);
+    let rows: String = (0..600).map(row).collect();
+    scratch.write("s.svm", rows);
+    scratch.ok("fit krr x.csv --target d --task values --penalty 1 --model k");
+    scratch.rough("embed edges.csv --rank 2 --model e");
+    let before = scratch.files();
+    for (words, n) in [
+        ("predict k x.csv --out o.csv", 300),
+        ("predict k x.csv", 300),
+        ("transform e --rows edges.csv --out o.npy", 60),
+        ("transform e --rows edges.csv --cols edges.csv", 120),
+        ("online gd-trace s.csv --out o.csv --checkpoint c", 400),
+        ("embed s.svm --stream --solver nystrom --rows-sample 30 --cols-sample 20 --rank 2 --rows-out o.npy", 600),
+        ("fit krr s.svm --stream --landmarks 20", 600),
+    ] {
+        let plan = scratch.json(&format!("{words} --dry-run"));
+        assert_eq!((&plan["dry_run"], plan["n"].as_u64()), (&true.into(), Some(n)), "{words}: {plan}");
+        assert!(plan["bytes"].as_u64() > Some(0) && plan["seconds"].as_f64() > Some(0.0), "{words}: {plan}");
+        assert!(plan["memory"].as_u64() > plan["bytes"].as_u64(), "{words}: {plan}");
+        assert!(scratch.ok(&format!("{words} --dry-run")).contains("roughly"), "{words}");
+    }
+    assert_eq!(scratch.json("predict k x.csv --dry-run --memory 1MB --threads 1")["memory"], 1_000_000);
+    refused(&scratch, "predict k x.csv --memory 1MB --threads 1", &["needs", "1.0 MB are allowed"]);
+    refused(&scratch, "online gd-trace - --format csv --dry-run", &["unless the stream is a file"]);
+    assert_eq!(scratch.files(), before);
 }

@@ -192,7 +192,8 @@ impl Checkpoint {
 
 impl fmt::Debug for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Checkpoint").field("file", &self.shared.as_ref().map(|shared| &shared.path)).finish()
+        let file = self.shared.as_ref().map(|shared| &shared.path);
+        f.debug_struct("Checkpoint").field("file", &file).finish_non_exhaustive()
     }
 }
 
@@ -386,7 +387,7 @@ mod tests {
         };
         assert!(refused(owner(4), 7).contains("`rank` was 3 and is 4"));
         assert!(refused(owner(3), 8).contains("the data are others"));
-        let more = Map::from_iter(owner(3).into_iter().chain([("tol".to_string(), 0.1.into())]));
+        let more = owner(3).into_iter().chain([("tol".to_string(), 0.1.into())]).collect();
         assert!(refused(more, 7).contains("`tol` was not given and is 0.1"));
         // Without resuming it is begun anew.
         let anew = opened(&path, false);

@@ -49,6 +49,9 @@ pub const FORMAT: u64 = 2;
 /// Format of files that every reader understands.
 const OLDEST: u64 = 1;
 
+/// Rows, or columns, of a matrix without entries: no bytes say whether they are meant.
+const MOST_OF_NOTHING: usize = 1 << 27;
+
 /// Field with what happened in a fit, whose numbers may be infinite: the condition of a singular system is.
 const REPORT: &str = "report";
 
@@ -451,6 +454,9 @@ impl Archive {
                 self.error(format!("array `{name}` has {} dimensions instead of {dimensions}", array.shape.len()))
             );
         }
+        if array.bytes.len() == 0 && array.shape.iter().any(|&size| size > MOST_OF_NOTHING) {
+            return Err(self.error(format!("array `{name}` has {:?} entries of nothing", array.shape)));
+        }
         let bytes = array.bytes.all();
         let values = if array.dtype == float::<T>() {
             T::from_bytes(&bytes)
@@ -506,6 +512,16 @@ mod tests {
         archive.set_samples("s", sparse.as_ref());
         archive.set_texts("ids", &["a,\"b\"".into(), String::new(), "ü\n".into()]);
         archive
+    }
+
+    /// Found by mutation: no bytes contradict the number of rows.
+    #[test]
+    fn sizes_of_nothing_are_not_believed() {
+        let mut archive = Archive::default();
+        archive.set("m", Dtype::F64, vec![1 << 63, 0], Vec::new());
+        assert!(archive.matrix::<f64>("m").unwrap_err().to_string().contains("`m` has"));
+        archive.set("m", Dtype::F64, vec![7, 0], Vec::new());
+        assert_eq!(archive.matrix::<f64>("m").unwrap().shape(), (7, 0));
     }
 
     #[test]

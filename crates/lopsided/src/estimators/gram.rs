@@ -10,6 +10,7 @@ use crate::data::dataset::Dataset;
 use crate::data::samples::SamplesRef;
 use crate::kernel::{Gamma, Kernel, KernelSpec, Separable, kernel_settings};
 use crate::operator::{KernelMatrix, OperatorChoice, OperatorKind, available_memory};
+use std::ops::RangeInclusive;
 
 /// Everything that makes the kernel matrix G of some data, which is what a kernel machine needs besides its own settings.
 ///
@@ -246,13 +247,24 @@ impl Gram {
     }
 }
 
+/// Sizes of numbers whose scalar products, and the squares of these that machines need, are neither infinite nor nothing.
+fn safe<T: Scalar>() -> RangeInclusive<f64> {
+    if T::BYTES == 4 { 1e-17..=1e17 } else { 1e-75..=1e75 }
+}
+
+/// Whether scalar products of these samples can be computed with.
+pub(super) fn products_fit<T: Scalar>(x: SamplesRef<'_, T>) -> bool {
+    let largest = x.largest();
+    largest == 0.0 || safe::<T>().contains(&largest)
+}
+
 /// Refuses samples whose scalar products, or the squares of these that machines need, would be infinite or nothing.
 fn check_products<T: Scalar>(x: SamplesRef<'_, T>) -> Result<()> {
-    let (least, most) = if T::BYTES == 4 { (1e-17, 1e17) } else { (1e-75, 1e75) };
-    let largest = x.largest();
-    if largest == 0.0 || (least..=most).contains(&largest) {
+    if products_fit(x) {
         return Ok(());
     }
+    let (range, largest) = (safe::<T>(), x.largest());
+    let (least, most) = (range.start(), range.end());
     Err(Error::OutOfRange {
         what: "the scalar products of the samples".into(),
         kind: T::NAME,

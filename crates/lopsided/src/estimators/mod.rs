@@ -54,10 +54,10 @@ pub use streamed::{Sketch, StreamedKernelSvd, StreamedKpca, StreamedModel};
 pub use svd_predictor::{Head, SvdPredictor, SvdPredictorModel};
 
 use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::Result;
 use crate::base::scalar::Scalar;
 use crate::base::settings::{Setting, Settings};
-use crate::base::checkpoint::Fingerprint;
 use crate::data::archive::Archive;
 use crate::data::dataset::Dataset;
 use crate::data::graph::GraphFrame;

@@ -6,6 +6,7 @@
 
 use super::compat::{Compat, Compatibility};
 use super::directions::Directions;
+use super::gram::products_fit;
 use super::preparation::{Impute, Scale};
 use super::prepared::{PREPARED_SETTINGS, Prepared, WIDER};
 use super::searched::SEARCHED;
@@ -486,7 +487,10 @@ fn take_preparation<T: Scalar>(given: &mut Settings, recipe: &Recipe, data: &Dat
         return Err(Error::param("impute", impute, "none unless the input is a table without --cols"));
     }
     match scale {
-        Scale::Auto if table && dense && !points && kernel.nature().distance => Ok((Scale::Standard, impute)),
+        // Scalar products of numbers beyond what a precision holds: standard columns say the same in numbers that it does.
+        Scale::Auto if table && dense && !points && (kernel.nature().distance || !products_fit(data.x.as_ref())) => {
+            Ok((Scale::Standard, impute))
+        }
         Scale::Auto | Scale::None => Ok((Scale::None, impute)),
         scale if table && !points => Ok((scale, impute)),
         scale => Err(Error::param("scale", scale, "none unless the rows of a table are compared with each other")),

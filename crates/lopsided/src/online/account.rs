@@ -61,7 +61,8 @@ pub struct Outcome {
 impl Account {
     /// Counts a trial.
     pub(super) fn record(&mut self, loss: f64, gradient: f64) {
-        self.trials += 1;
+        // A checkpoint may promise any number.
+        self.trials = self.trials.saturating_add(1);
         self.cumulative_loss += loss;
         self.energy += gradient * gradient;
     }

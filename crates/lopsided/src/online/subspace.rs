@@ -136,10 +136,10 @@ impl Subspace {
 
     fn remove_least(&mut self, core: &Mat<f64>, budget: Budget, sides: f64) -> Result<Mat<f64>> {
         let (at, error) = self.least_influence(core, budget.removal);
-        self.cost.removed += 1;
+        self.cost.removed = self.cost.removed.saturating_add(1);
         self.cost.error += sides * error;
         let change = self.remove(at, budget.removal);
-        self.worn += 1;
+        self.worn = self.worn.saturating_add(1);
         if self.worn >= budget.size {
             self.worn = 0;
             if let Some(turn) = self.frame.refreshed()? {

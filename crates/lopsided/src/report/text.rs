@@ -2,6 +2,8 @@
 //!
 //! Used by the command line and by reports; files get all digits instead ([`crate::data::io::write_matrix`]).
 
+use std::borrow::Cow;
+
 /// Pairs of label and value, one per line, the values below each other.
 ///
 /// ```
@@ -10,8 +12,27 @@
 /// ```
 pub fn aligned<L: AsRef<str>>(pairs: &[(L, String)]) -> String {
     let width = pairs.iter().map(|(label, _)| label.as_ref().chars().count()).max().unwrap_or(0);
-    let lines = pairs.iter().map(|(label, value)| format!("{:width$}  {value}\n", label.as_ref()));
+    let lines = pairs.iter().map(|(label, value)| format!("{:width$}  {}\n", label.as_ref(), shown(value)));
     lines.collect::<Vec<_>>().concat()
+}
+
+/// Text of unknown origin as it may be shown on a terminal: characters that would steer it, or turn the direction of reading, are
+/// written out.
+///
+/// ```
+/// use lopsided::report::text::shown;
+///
+/// assert_eq!(shown("node \u{1b}[31mred\u{202e}"), "node \\u{1b}[31mred\\u{202e}");
+/// assert_eq!(shown("größer\nand\tso on"), "größer\nand\tso on");
+/// ```
+pub fn shown(text: &str) -> Cow<'_, str> {
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let steers = |c: char| turns(c) || (c.is_control() && !matches!(c, '\n' | '\t'));
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let letter = |c: char| if steers(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(letter).collect())
 }
 
 /// A number with five digits.

@@ -1,9 +1,11 @@
 //! `embed --stream`: a file that is read in passes and never held.
 
+use super::super::forecast::Forecast;
 use super::summary::Summary;
 use super::{Outcome, check_outputs};
 use crate::args::EmbedArgs;
 use crate::context::Context;
+use crate::memory::peak_bytes;
 use anyhow::Result;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{Format, TargetColumn, is_svmlight, stream_svmlight, write_matrix};
@@ -20,11 +22,22 @@ pub(super) fn embed<T: Scalar>(
     context: &Context,
 ) -> Result<Outcome> {
     refuse(args, given)?;
-    check_outputs(&args.outputs)?;
+    if !args.given.dry_run {
+        check_outputs(&args.outputs)?;
+    }
     let run = &context.run;
     let rows = stream_svmlight::<T>(&args.input, &TargetColumn::None, &run.watch)?.rows;
     let most = if given.value("rank").is_some() { usize::MAX } else { rows.nrows().min(rows.ncols()) };
     let machine = StreamedKernelSvd { rank: estimator.rank.min(most), ..machine(estimator, given, context)? };
+    if args.given.dry_run {
+        let (pass, size) = (context.seconds(), (rows.nrows(), rows.ncols()));
+        let seconds = pass + machine.seconds::<T>(&rows, pass);
+        // What is held beside: a chunk of rows with their kernel values.
+        let chunk = 16 * 2048 * (machine.cols_sample.unwrap_or(1000) + 256) as u64;
+        let bytes = machine.bytes::<T>(size.0, size.1) + chunk + peak_bytes().unwrap_or(0);
+        Forecast::new(size.0 as u64, bytes, seconds, Vec::new()).show("rows", context)?;
+        return Ok(Outcome::Done);
+    }
     check_memory::<T>(&machine, (rows.nrows(), rows.ncols()), context)?;
     let sketch = machine.sketch(&rows, run)?;
     let model = machine.fit(&rows, &sketch, run)?;
@@ -84,7 +97,6 @@ fn refuse(args: &EmbedArgs, given: &Settings) -> lopsided::Result<()> {
         ("center", given.flag("center", false)?),
         ("polish", given.flag("polish", false)?),
         ("block", given.value("block").is_some()),
-        ("dry-run", args.given.dry_run),
     ];
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
         return Err(Error::param(name, "given", left_out));

@@ -266,7 +266,8 @@ fn with_gamma(kernel: &str, gamma: Option<f64>) -> String {
     gamma.map_or_else(|| kernel.into(), |gamma| format!("{kernel}, gamma {}", text::number(gamma)))
 }
 
-fn duration(seconds: f64) -> String {
+/// Seconds in words.
+pub(in crate::commands) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 0.1 => "less than 0.1 s".into(),
         s if s < 100.0 => format!("{s:.1} s"),

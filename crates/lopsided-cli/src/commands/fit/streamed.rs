@@ -3,6 +3,7 @@
 use super::summary::Summary;
 use crate::args::FitArgs;
 use crate::commands::Outcome;
+use crate::commands::forecast::Forecast;
 use crate::context::Context;
 use crate::labelled::as_asked;
 use crate::{input, output};
@@ -19,7 +20,7 @@ use std::path::Path;
 /// Fits ridge regression out of core.
 pub(super) fn fit<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
     refuse(args, given)?;
-    args.model.as_deref().map_or(Ok(()), output::check)?;
+    args.model.as_deref().filter(|_| !args.given.dry_run).map_or(Ok(()), output::check)?;
     let solver = given.value("solver").map_or_else(|| "auto".into(), ToString::to_string);
     let direct = direct(&solver)?;
     let gram = recipe::take_gram(&mut given.clone(), &Usual::learning("rbf", false))?;
@@ -34,6 +35,12 @@ pub(super) fn fit<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context
     let target = as_asked(target, args.task)?;
     machine.landmarks = landmarks(given, target.known().len())?;
     let classes = if let Target::Classes { names, .. } = &target { names.len() } else { 1 };
+    if args.given.dry_run {
+        let (n, pass) = (rows.nrows(), context.seconds());
+        let bytes = machine.bytes::<T>(n, classes, rows.ncols());
+        Forecast::new(n as u64, bytes, pass + machine.seconds(&rows, pass), Vec::new()).show("rows", context)?;
+        return Ok(Outcome::Done);
+    }
     check_memory::<T>(&machine, (rows.nrows(), classes, rows.ncols()), context)?;
     let model = machine.fit(&rows, &target, &context.run)?;
     context.run.watch.check()?;

@@ -1,5 +1,6 @@
 //! `lopsided online`: learning from a stream, one trial after the other.
 
+mod planned;
 mod predictions;
 mod regret;
 mod saved;
@@ -64,6 +65,9 @@ struct Session<'a> {
 
 /// Learns from the stream.
 pub(crate) fn run(args: &OnlineArgs, context: &Context) -> Result<Outcome> {
+    if args.dry_run {
+        return planned::show(args, context);
+    }
     check(args, context)?;
     let mut session = Session::start(args, context)?;
     let listening = session.learn()?;

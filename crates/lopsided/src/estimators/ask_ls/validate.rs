@@ -90,7 +90,11 @@ impl<T: Scalar> Group<'_, T> {
                 self.run.remembered_numbers(&format!("fold {number}"), |_| one(fold))
             };
             let numbered = folds.iter().enumerate();
-            if light { folds.par_iter().enumerate().map(remembered).collect() } else { numbered.map(remembered).collect() }
+            if light {
+                folds.par_iter().enumerate().map(remembered).collect()
+            } else {
+                numbered.map(remembered).collect()
+            }
         };
         if self.data.frame.is_none() && !self.machines[0].gram.kernel.is_precomputed() {
             return each(&|fold| self.inductive(fold));

@@ -89,7 +89,8 @@ impl MixtureFit {
     pub fn fit(&self, points: MatRef<'_, f64>, run: &Run) -> Result<FittedMixture> {
         self.check(points)?;
         let points = &points.to_owned(); // contiguous columns
-        let start = |restart: u64| Run { seed: run.seed.wrapping_add(restart), watch: run.watch.silent(), ..run.clone() };
+        let start =
+            |restart: u64| Run { seed: run.seed.wrapping_add(restart), watch: run.watch.silent(), ..run.clone() };
         let found: Vec<Result<FittedMixture>> =
             (0..self.restarts as u64).into_par_iter().map(|restart| self.climb(points, &start(restart))).collect();
         let mut best: Option<FittedMixture> = None;

@@ -89,9 +89,10 @@ impl ConjugateGradients<'_> {
             if self.run.checkpoint.is_on() && place.is_none() {
                 let found = self.place(&residual, &image);
                 if let Some(state) = self.run.state(&found)? {
-                    [&mut w, &mut residual, &mut direction, &mut image].into_iter().zip(STATE).try_for_each(
-                        |(matrix, name)| state.matrix(name).map(|kept| *matrix = kept),
-                    )?;
+                    [&mut w, &mut residual, &mut direction, &mut image]
+                        .into_iter()
+                        .zip(STATE)
+                        .try_for_each(|(matrix, name)| state.matrix(name).map(|kept| *matrix = kept))?;
                     (sizes, steps) = (state.vector("sizes")?, state.field("steps")?);
                 }
                 place = Some(found);

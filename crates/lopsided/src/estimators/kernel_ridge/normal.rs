@@ -88,7 +88,7 @@ impl<'a, T: Scalar> Normal<'a, T> {
     /// What tells these equations from others of the same data.
     fn place(&self, y: &Mat<f64>) -> String {
         let mut print = Fingerprint::default();
-        print.debug(&(T::NAME, &self.anchors.kernel, self.known));
+        print.debug(&(T::NAME, &self.anchors.kernel));
         [y, &self.at.gram].into_iter().for_each(|matrix| put_matrix(&mut print, matrix.as_ref()));
         format!("normal equations {print}")
     }

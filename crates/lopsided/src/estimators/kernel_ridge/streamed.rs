@@ -20,6 +20,8 @@ use crate::kernel::{Gamma, KernelSpec};
 use crate::solvers::landmarks::Landmarks;
 use crate::solvers::lowrank::{LandmarkKernel, check_symmetric};
 
+/// Steps that most systems take.
+const STEPS: f64 = 25.0;
 /// Up to this many landmarks the system is formed.
 const DIRECT: usize = 4096;
 
@@ -102,6 +104,17 @@ impl StreamedRidge {
         let m = self.landmarks;
         let chunk = crate::data::row_stream::CHUNK_ROWS * (m * 8 + 2 * columns * (T::BYTES + 4));
         (8 * (5 * m * m + 2 * rows * targets) + m * columns * T::BYTES + chunk) as u64
+    }
+
+    /// Rough seconds for all passes, of which one alone takes `pass`, and for the kernel values and sums.
+    pub fn seconds<T: Scalar>(&self, rows: &RowStream<T>, pass: f64) -> f64 {
+        let (n, m) = (rows.nrows() as f64, self.landmarks as f64);
+        let values = n * m * (rows.nnz() as f64 / n.max(1.0)).max(8.0) * 1.5e-9;
+        let cores = rayon::current_num_threads() as f64;
+        if self.direct.unwrap_or(self.landmarks <= DIRECT) {
+            return 2.0 * pass + values + (n * m * m + 10.0 * m.powi(3)) * 1e-10 / cores;
+        }
+        STEPS * (pass + values) + 10.0 * m.powi(3) * 1e-10 / cores
     }
 
     /// Learns from the rows whose target is known.

@@ -206,7 +206,8 @@ impl LearnedCompat {
         let KernelSvd { gram, rank, solver, solver_params, center, scaling } = &self.machine;
         let named = gram.settings().and(solver_params).with("rank", *rank).with("center", *center);
         let named = named.with("solver", solver.as_str()).with("symmetric", self.symmetric);
-        let named = named.with("learning-rate", self.learning_rate).with("epochs", self.epochs).with("batch", self.batch);
+        let named =
+            named.with("learning-rate", self.learning_rate).with("epochs", self.epochs).with("batch", self.batch);
         let named = named.with("patience", self.patience).with("validation", self.validation);
         let named = named.with("work", "learned compatibility").with("precision", precision);
         let mut named = named.with("scaling", format!("{scaling:?}").as_str()).to_map();

@@ -95,7 +95,8 @@ impl<T: Scalar> State<T> {
             LearningStep { epoch, train, validation, best }
         };
         self.curve = curve.as_chunks::<3>().0.iter().enumerate().map(step).collect();
-        let frame = Frame { projection: kept.matrix("projection")?, head: Head { weights: kept.matrix("head")?, loss } };
+        let frame =
+            Frame { projection: kept.matrix("projection")?, head: Head { weights: kept.matrix("head")?, loss } };
         let of_best = |epoch| Ok(Judged { maps: maps_of("best", kept)?, epoch, losses: kept.vector("losses")? });
         Ok((frame, kept.field::<Option<usize>>("epoch")?.map(of_best).transpose()?))
     }

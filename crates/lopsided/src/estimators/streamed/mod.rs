@@ -112,6 +112,13 @@ setters!(StreamedKernelSvd: with_kernel(kernel: KernelSpec), with_gamma(gamma: G
     with_cols_sample(cols_sample: usize => Some(cols_sample)), with_compat(compat: Compat),
     with_width(width: usize => Some(width)), with_block_bytes(block_bytes: u64), with_tol(tol: f64));
 
+/// Passes that most files take: those of ‖A‖ among them.
+const PASSES: f64 = 16.0;
+/// A kernel value takes so long for each coordinate.
+const VALUE_SECONDS: f64 = 4e-9;
+/// Rows and columns that errors are estimated on.
+const PATCH: f64 = sketch::PATCH as f64;
+
 impl Default for StreamedKernelSvd {
     /// The RBF kernel.
     fn default() -> Self {
@@ -179,16 +186,31 @@ impl StreamedKernelSvd {
 
     /// Bytes held at the peak for an N×M matrix, besides landmarks and a chunk of rows.
     ///
-    /// Under `gram` a block of columns is taken to fill `block_bytes`, since nobody knows the entries of AᵀA beforehand.
+    /// Under `gram` a block of columns is taken to be full, since nobody knows the entries of AᵀA beforehand.
     pub fn bytes<T: Scalar>(&self, n: usize, m: usize) -> u64 {
         let vectors = ((n + m) * self.rank * T::BYTES) as u64;
         let norm = SvdSolver::<T>::plan(&sketch::NORM, n, m, 1).bytes;
         if self.compat == Compat::Gram {
-            return norm.max(vectors + self.block_bytes) + (16 * m) as u64;
+            // z̃ of a column has at most as many coordinates as there are columns, each with its number.
+            let most = crate::base::memory::product(&[m, m, size_of::<(u32, T)>()]);
+            return norm.max(vectors + self.block_bytes.min(most)) + (16 * m) as u64;
         }
         let width = self.width_for(n, m);
         let block = self.block_bytes.min((m * width * T::BYTES) as u64);
         norm.max(vectors + block) + (m * (16 + width.div_ceil(8))) as u64
+    }
+
+    /// Rough seconds for all passes, of which one alone takes `pass`, and for the kernel values.
+    pub fn seconds<T: Scalar>(&self, a: &RowStream<T>, pass: f64) -> f64 {
+        let (n, m) = (a.nrows() as f64, a.ncols() as f64);
+        let (rows, cols) = (self.rows_sample.unwrap_or(LANDMARKS), self.cols_sample.unwrap_or(LANDMARKS));
+        let (rows, cols) = ((rows as f64).min(n), (cols as f64).min(m));
+        // Under `gram` columns reach as far as the rows they are in; both are dense under `random`.
+        let entries = a.nnz() as f64 / n.max(1.0);
+        let width =
+            if self.compat == Compat::Gram { 4.0 * entries } else { self.width_for(a.nrows(), a.ncols()) as f64 };
+        let values = n * (cols + PATCH) * entries.max(16.0) + m * (rows + PATCH) * width.max(16.0);
+        PASSES * pass + values * VALUE_SECONDS + rows.min(cols).powi(3) * 1e-9
     }
 
     /// Steps 3 to 6.

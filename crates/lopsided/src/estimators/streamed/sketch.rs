@@ -25,7 +25,7 @@ const COLUMNS: usize = 256;
 /// What the pass is called that finds the coordinates of the landmarks.
 const LANDMARKS: &str = "coordinates of the landmarks";
 /// Rows and columns that errors are estimated on.
-const PATCH: usize = 256;
+pub(super) const PATCH: usize = 256;
 
 /// Who finds ‖A‖. It scales z̃ against x̃, so a few digits are enough.
 pub(super) const NORM: Lanczos = Lanczos { tol: 1e-3, block: 2, restarts: 10 };

@@ -4,6 +4,7 @@ mod batches;
 mod batches_for_tests;
 mod cells;
 mod checked;
+mod pages;
 #[path = "parquet.rs"]
 mod parquet_files;
 mod write;

@@ -3,6 +3,7 @@
 
 use super::batches::{self, broken};
 use super::cells::refused;
+use super::pages;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::io::source::{Seekable, Source};
@@ -54,8 +55,14 @@ impl Batches {
     fn open(source: Source) -> Result<Self> {
         let name = source.name().to_owned();
         let file = match source.seekable()? {
-            Seekable::File(file) => opened(&name, file)?,
-            Seekable::Memory(bytes) => opened(&name, bytes::Bytes::from(bytes))?,
+            Seekable::File(file) => {
+                let again = file.try_clone().map_err(|e| Error::io(&name, e))?;
+                opened(&name, again, file)?
+            }
+            Seekable::Memory(bytes) => {
+                let bytes = bytes::Bytes::from(bytes);
+                opened(&name, bytes.clone(), bytes)?
+            }
         };
         let described = file.metadata().file_metadata().schema_descr();
         let mut fields = Vec::new();
@@ -110,8 +117,11 @@ impl Iterator for Batches {
     }
 }
 
-fn opened(name: &str, chunks: impl ChunkReader + 'static) -> Result<Box<dyn FileReader>> {
-    Ok(Box::new(SerializedFileReader::new(chunks).map_err(|e| broken(name, &e))?))
+/// The reader of a file whose pages have been looked at.
+fn opened<C: ChunkReader + 'static>(name: &str, again: C, chunks: C) -> Result<Box<dyn FileReader>> {
+    let reader = SerializedFileReader::new(chunks).map_err(|e| broken(name, &e))?;
+    pages::check(name, &again, reader.metadata())?;
+    Ok(Box::new(reader))
 }
 
 /// What a column holds, in Arrow's words.
