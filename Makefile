@@ -27,8 +27,7 @@ man: build ## manual pages of all commands, in target/man
 
 test: tools fmt clippy unit python oracle-quick doc ## formatting, lints, all tests, documentation; what CI runs
 
-check: test oracle pages deny size ## test, plus the whole oracle, pages in a browser, licences of the dependencies and the size table
-check: test oracle deny size trust-quick ## test, plus the whole oracle, licences, the size table and five minutes of attacks
+check: test oracle pages deny size trust-quick ## test, plus the whole oracle, pages in a browser, licences, the size table and five minutes of attacks
 
 bench: peers ## lopsided beside its peers, in their own environment: a table of ratios
 	.bench-venv/bin/python benchsuite/suite.py

@@ -105,8 +105,9 @@ impl Files {
                 files.read([Some(&args.model), Some(&args.input), args.cols.as_ref(), args.ids.as_ref()]);
                 files.read([args.labels.as_ref(), args.features.features.as_ref()]);
                 files.read([input::label_file(None, &args.read).as_ref()]);
-                files.write([("out", &args.out), ("report", &args.report)]);
-                files.write([("out", &args.out.clone().filter(|_| !args.dry_run))]);
+                if !args.dry_run {
+                    files.write([("out", &args.out), ("report", &args.report)]);
+                }
             }
             Command::Transform(args) => {
                 files.read([Some(&args.model), args.sides.rows.as_ref(), args.sides.cols.as_ref()]);

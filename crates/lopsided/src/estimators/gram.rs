@@ -43,7 +43,7 @@ const GAMMA_FACTOR: Setting = Setting::new(
     "gamma-factor",
     "multiplies the bandwidth: gamma is divided by its square",
     "a number above 0",
-    "1; 3 for graphs without a gamma",
+    "1; 3 for graphs without a gamma; 1 or 3, by held-out rows, to learn values of rows without one",
 );
 
 /// Settings of [`Gram::with`]: those of all kernels and the factor of the bandwidth.

@@ -12,7 +12,6 @@ use super::searched::{self, searched};
 use super::{
     Answer, Choice, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits,
     validated,
-    Answer, Estimator, FitReport, KernelSvdModel, MachineErrors, Model, Plan, Point, validate_by_fits, validated,
 };
 use crate::base::Run;
 use crate::base::error::{Error, Result};

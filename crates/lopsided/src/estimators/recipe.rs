@@ -438,7 +438,8 @@ pub fn estimator<T: Scalar>(
     check_compat(&compat, table)?;
     let recipe = Recipe { svd, compat };
     let (scale, impute) = take_preparation(&mut given, &recipe, data)?;
-    let wider = table && compat.kind == Compat::None && !width && recipe.svd.gram.kernel.gamma_from_data();
+    // Right and wrong classes of a few hundred rows cannot tell one bandwidth from another; errors of values can.
+    let wider = values && table && compat.kind == Compat::None && !width && recipe.svd.gram.kernel.gamma_from_data();
     let prepared = Prepared {
         factors: if wider { WIDER.to_vec() } else { Vec::new() },
         scale,

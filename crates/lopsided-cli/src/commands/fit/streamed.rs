@@ -123,7 +123,6 @@ fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
         ("landmark-points", args.landmarks.landmark_points.is_some()),
         ("weights", args.weights.is_some()),
         ("errors", args.landmarks.errors),
-        ("dry-run", args.given.dry_run),
         ("report", args.report.is_some()),
     ];
     if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
