@@ -110,7 +110,7 @@ impl Checkpoint {
         Ok(Checkpoint { shared: Some(Arc::new(shared)), place: String::new() })
     }
 
-    /// The same, written at most once in so much time; 10 seconds unless told.
+    /// The same, written at most once in so much time; 10 seconds unless told, and every state at once with none.
     pub fn with_every(self, every: Duration) -> Self {
         if let Some(shared) = &self.shared {
             shared.kept().every = every;
@@ -206,7 +206,8 @@ impl Shared {
 impl Kept {
     /// Files of nobody are not written: nobody could tell whether they may be resumed.
     fn is_due(&self) -> bool {
-        self.owner.is_some() && self.saved.elapsed() >= self.every.max(self.cost * SHARE)
+        let due = || self.every.is_zero() || self.saved.elapsed() >= self.every.max(self.cost * SHARE);
+        self.owner.is_some() && due()
     }
 
     fn save(&mut self, path: &Path) -> Result<()> {

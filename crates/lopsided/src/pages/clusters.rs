@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_page_has_both_matrices() {
-        let a = Samples::Dense(synth::gaussian::<f64>(40, 12, 2));
+        let a = Samples::Dense(synth::gaussian::<f64>(40, 24, 2));
         let model = Biclustering::new("rbf", 3, 2).fit(a.clone(), &Run::default()).unwrap();
         let html = clusters(&model, Some(&a), "<m>", &Run::default()).unwrap().html();
         assert!(html.contains("The matrix") && html.contains("The kernel matrix G") && html.contains("&lt;m&gt;"));

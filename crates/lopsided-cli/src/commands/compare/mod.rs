@@ -47,7 +47,7 @@ pub(crate) fn run(args: &CompareArgs, context: &Context) -> Result<Outcome> {
     }
     let summary = Summary::of(found, next, notes, context);
     if let Some(path) = &args.report {
-        written(path, &page::html(&summary, &args.input))?;
+        crate::page::write(path, &page::page(&summary, &args.input, context))?;
     }
     summary.show(context)?;
     Ok(Outcome::Done)

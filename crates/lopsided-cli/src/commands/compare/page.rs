@@ -1,15 +1,16 @@
 //! The page of `compare --report`.
 
 use super::summary::{Summary, measures};
+use crate::context::Context;
+use crate::page;
 use lopsided::evaluation::{Family, Method};
 use lopsided::report::svg::{Series, lines};
 use lopsided::report::{Page, text};
 use std::path::Path;
 
 /// Verdict, methods, asymmetry and the scores of both families on each test part.
-pub(super) fn html(summary: &Summary, input: &Path) -> String {
+pub(super) fn page(summary: &Summary, input: &Path, context: &Context) -> Page {
     let found = &summary.found;
-    let name = input.file_name().map_or_else(|| "the input".into(), |name| name.to_string_lossy());
     let facts = [
         ("verdict", found.verdict.words().to_string()),
         ("with asymmetry", format!("{:.3}", found.asymmetric.mean)),
@@ -27,7 +28,13 @@ pub(super) fn html(summary: &Summary, input: &Path) -> String {
         .into_iter()
         .map(|(what, value)| vec![what.to_string(), text::number(value)])
         .collect();
-    Page::new(&format!("Does asymmetry pay on {name}?"), &found.sentence)
+    let told = [
+        ("labelled samples", format!("{} of {}", found.samples, found.labelled)),
+        ("test parts", found.splits.to_string()),
+        ("candidates", format!("{} for most methods", found.candidates)),
+        ("margin", found.margin.to_string()),
+    ];
+    Page::new(&format!("Does asymmetry pay on {}?", page::name(input)), &found.sentence)
         .facts(&facts)
         .table(&caption, &header, &rows)
         .section("What both families sent to every test part")
@@ -36,7 +43,7 @@ pub(super) fn html(summary: &Summary, input: &Path) -> String {
         .table("0: not at all; 1: as much as can be, but for shares", &["measure", "value"], &asymmetry)
         .section("Next")
         .command(&summary.next_command)
-        .html()
+        .account(&page::account(context, &summary.notes, &told))
 }
 
 fn row(method: &Method) -> Vec<String> {

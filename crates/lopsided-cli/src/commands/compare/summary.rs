@@ -13,7 +13,7 @@ pub(super) struct Summary {
     #[serde(flatten)]
     pub(super) found: Compared,
     pub(super) next_command: String,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     pub(super) seconds: f64,
     peak_bytes: Option<u64>,
 }

@@ -148,6 +148,6 @@ mod tests {
     #[test]
     fn too_few_labels_are_refused() {
         let error = Parts::of(&Comparison::default(), &target(12), 0).err().unwrap().to_string();
-        assert_eq!(error, "`labels` is 10 but must be given for at least 15 samples");
+        assert_eq!(error, "`labels` is 11 but must be given for at least 15 samples");
     }
 }
