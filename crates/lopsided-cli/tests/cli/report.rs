@@ -95,7 +95,8 @@ fn warnings_stand_before_everything_else() {
     let scratch = Scratch::new();
     table(&scratch);
     let html = page(&scratch, "fit ask-ls t.csv --target class --penalty 1000 --model m");
-    let (warning, first) = (html.find("beyond which the system is indefinite").unwrap(), html.find("<h2>W").unwrap());
+    let (warning, first) =
+        (html.find("beyond which the system is indefinite").unwrap(), html.find("<h2>Predictions").unwrap());
     assert!(html.find("Before you read on").unwrap() < warning && warning < first);
 }
 

@@ -158,17 +158,18 @@ impl<T: Scalar> Prepared<T> {
         let values = !target.is_classes();
         let (mut penalty, mut score) = tried[best(&tried, values)];
         let part = searched::remark(known, target.known().len());
-        let mut why = format!("penalty {penalty}, by held-out {} of {}{part}", measure(values), listed(&tried));
+        let (mut all, mut wide) = (listed(&tried), String::new());
         let mut settings = Settings::default();
         for &factor in &self.factors {
             let wider = self.wider(&data, factor, penalty, &folds, run)?;
-            let _ = write!(why, "; with gamma-factor {factor} {}", listed(&wider));
+            let _ = write!(all, "; with gamma-factor {factor} {}", listed(&wider));
             if let Some(&(p, s)) = wider.get(best(&wider, values)).filter(|(_, s)| is_better(*s, score, values)) {
                 (penalty, score, tried) = (p, s, wider);
                 settings = Settings::default().with("gamma-factor", factor);
-                why += ", which is taken";
+                wide = format!(" with gamma-factor {factor}");
             }
         }
+        let why = format!("penalty {penalty}{wide}, by held-out {} of {all}{part}", measure(values));
         let machine = self.inner.with(&settings.with("penalty", penalty))?;
         let choice = Choice::new("penalty", measure(values), tried, penalty);
         Ok(Settled { machine, warning: worthless(target, &folds, score), chosen: Some((why, choice)) })

@@ -67,6 +67,9 @@ fn central_share(t: f64, degrees: usize) -> f64 {
     if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
 }
 
+/// A lead over guessing that counts as something learned although its interval reaches 0: few test parts have wide intervals.
+const CLEAR: f64 = 0.1;
+
 /// Whether asymmetry pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Decision {
@@ -94,8 +97,8 @@ impl Decision {
     /// The rule, in this order:
     ///
     /// 1. Data without any asymmetry: it does not pay, whatever chance made of the scores.
-    /// 2. Nothing learned, since guessing is not beaten: it does not pay.
-    /// 3. The interval of the difference is above 0: it pays.
+    /// 2. Nothing learned: the interval of the lead over guessing reaches 0, and its mean is below 0.1: it does not pay.
+    /// 3. The intervals of the difference and of the lead over guessing are above 0: it pays.
     /// 4. The methods with asymmetry are not ahead by the mean, or the interval ends below the margin: it does not pay.
     /// 5. Else undecided.
     ///
@@ -111,12 +114,13 @@ impl Decision {
     /// // Neither symmetric data nor random labels pay.
     /// assert_eq!(Decision::of(&of(0.02, 0.06), &of(0.3, 0.5), true, 0.01), Decision::DoesNotPay);
     /// assert_eq!(Decision::of(&of(-0.02, 0.06), &of(-0.1, 0.1), false, 0.01), Decision::DoesNotPay);
+    /// // Far above guessing in the mean, but not in every part.
+    /// assert_eq!(Decision::of(&of(-0.1, 1.1), &of(-0.1, 1.1), false, 0.01), Decision::Undecided);
     /// ```
     pub fn of(difference: &Difference, above_guess: &Difference, symmetric: bool, margin: f64) -> Self {
-        let nothing_learned = above_guess.low.is_nan() || above_guess.low <= 0.0;
-        if symmetric || nothing_learned {
+        if symmetric || nothing_learned(above_guess) {
             Decision::DoesNotPay
-        } else if difference.low > 0.0 {
+        } else if difference.low > 0.0 && above_guess.low > 0.0 {
             Decision::Pays
         } else if difference.mean <= 0.0 || difference.high < margin {
             Decision::DoesNotPay
@@ -124,6 +128,10 @@ impl Decision {
             Decision::Undecided
         }
     }
+}
+
+fn nothing_learned(above_guess: &Difference) -> bool {
+    above_guess.mean.is_nan() || (above_guess.mean < CLEAR && !(above_guess.low > 0.0))
 }
 
 /// What a sentence about a decision is made of.
@@ -158,7 +166,7 @@ impl Grounds<'_> {
                     "Asymmetry does not pay: every link has its counterpart, so there is no direction to learn from ({found})."
                 )
             }
-            Decision::DoesNotPay if above_guess.low.is_nan() || above_guess.low <= 0.0 => format!(
+            Decision::DoesNotPay if nothing_learned(above_guess) => format!(
                 "Asymmetry does not pay: methods that see it are not shown to be better than guessing, {measure} {with:.3} with it \
                  and {without:.3} without where guessing has {:.3}.",
                 guess.mean

@@ -5,7 +5,7 @@ use crate::data::synth::{self, CyclicGraph};
 const QUICK: Comparison = Comparison { folds: 4, repeats: 1, inner: 2, margin: 0.01, most: 200 };
 
 fn cyclic(seed: u64) -> (Graph, Vec<u32>) {
-    CyclicGraph { nodes: 200, degree: 12.0, contrast: 1.0, classes: 4, seed }.generate().unwrap()
+    CyclicGraph { nodes: 200, degree: 20.0, contrast: 1.0, classes: 4, seed }.generate().unwrap()
 }
 
 fn classes(codes: &[u32]) -> Target {
