@@ -4,19 +4,21 @@
 //! | --- | --- |
 //! | two embeddings of a directed graph, a matrix or two sample sets | [`KernelSvd`] |
 //! | clusters of the rows and of the columns of a matrix | [`Biclustering`] |
-//! | classes or values with an asymmetric kernel | [`estimators::AskLs`] |
-//! | classes or values from embeddings of nodes or rows | [`estimators::SvdPredictor`] |
+//! | classes or values straight from an asymmetric kernel, of nodes too | [`estimators::AskLs`] |
+//! | classes or values in two steps: embed, then a linear machine | [`estimators::SvdPredictor`] |
 //! | classes with a symmetric kernel, exact or by landmarks | [`estimators::Svm`], [`estimators::KernelLogistic`] |
-//! | values with a symmetric kernel, exact or by landmarks | [`estimators::KernelRidge`] |
+//! | values with a symmetric kernel, exact or by landmarks (`with_landmarks`) | [`estimators::KernelRidge`] |
 //! | principal components | [`estimators::KernelPca`] |
+//! | whether asymmetry pays on given data | [`evaluation::Comparison`] |
+//! | how well held-out links are predicted | [`evaluation::HeldOut`] |
+//! | a page with pictures of what was found | [`pages`], [`report`] |
 //! | a stream of pairs, with regret | [`online::LearnerSpec`] |
-//! | settings as data: recipes, grids, every default | [`estimators::recipe`] |
-//! | pages that show what was learned | [`pages`], [`report`] |
+//! | settings as data, and a model again from them | [`estimators::recipe`] |
 //! | files in and out | [`data::io`], [`data::archive`] |
 //!
 //! **The design in five sentences.** Data come as row samples `X` and column samples `Z` ([`Dataset`]); a [`kernel::Kernel`] says
 //! how one row sample sees one column sample. An [`operator::Operator`] is the matrix G of all those values, which is multiplied
-//! but never stored. A solver ([`solvers`]) turns an operator into singular triplets or a solution. An estimator ([`estimators`])
+//! but never stored. A solver ([`solvers`]) turns an operator into singular values with their vectors, or a solution. An estimator ([`estimators`])
 //! turns data into a model with the help of one kernel and one solver. Everything that computes lives here; the command line and
 //! the Python package are thin skins over it.
 //!
