@@ -131,7 +131,8 @@ impl Decision {
 }
 
 fn nothing_learned(above_guess: &Difference) -> bool {
-    above_guess.mean.is_nan() || (above_guess.mean < CLEAR && !(above_guess.low > 0.0))
+    let learned = above_guess.low > 0.0 || above_guess.mean >= CLEAR;
+    !learned
 }
 
 /// What a sentence about a decision is made of.
