@@ -101,7 +101,7 @@ def faults(part, program, rng, _):
     inputs = [file for file in os.listdir(part.folder)]
 
     def attack(name, words, out, before="", kept=True, after=lambda folder: None):
-        folder = part.folder / "work"
+        folder = part.folder / "here"
         folder.mkdir()
         try:
             for file in inputs:
@@ -130,7 +130,7 @@ def faults(part, program, rng, _):
         attack("output through a link", words, "real", before=f"ln -sf real {out};", kept=False)
         source = words.split()[2] if words.startswith(("fit", "online")) else words.split()[1]
         same = "\n".join((part.folder / source).read_text(errors="replace").splitlines()[:1])
-        for spelling in (source, f"./{source}", f"../work/{source}"):
+        for spelling in (source, f"./{source}", f"../here/{source}"):
             check = lambda folder: None if (folder / source).read_text(errors="replace").startswith(same) else "the input is gone"
             attack("output is the input", words.replace(f" {out}", f" {spelling}"), "unused", kept=False, after=check)
     small = part.folder / "small"
