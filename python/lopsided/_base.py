@@ -249,7 +249,6 @@ class Estimator(Parameters, Tags, Callbacks):
         self._fitted().page(path, type(self).__name__, given, seed)
 
     def _account(self) -> dict[str, Any]:
-        """What a notebook shows of a fitted model beside its parameters."""
         known = getattr(self, "report_", {})
         names = {"n_train": "samples learned from", "chosen": "chosen", "condition": "condition number", "operator": "operator"}
         lines = {text: known[name] for name, text in names.items() if known.get(name) is not None}

@@ -150,14 +150,18 @@ class OnlineLearner(Estimator):
         x, z, y = (_joined([trial[i] for trial in self._trials]) for i in range(3))
         return x, z, y
 
-    def report(self, path: Any) -> None:
+    def report(self, path: Any, *, labels: Any = None) -> None:
         """Write a page with the regret and its bound: one HTML file that needs no network.
 
         Parameters
         ----------
         path : str or path-like
             Where to write.
+        labels : None
+            Left out: there are no samples to colour.
         """
+        if labels is not None:
+            raise ValueError("`labels` colours the samples of an embedding: leave it out for an online learner")
         self._fitted().page(path, type(self).__name__, self._kept())
 
     def _account(self) -> dict[str, Any]:

@@ -68,6 +68,10 @@ class Parameters:
             return {**out, "text/html": f"<pre>{html.escape(repr(self))}</pre>{account}"} if account else out
         return {**out, "text/html": estimator_html_repr(self) + account}
 
+    def _account(self) -> dict[str, Any]:
+        """What a notebook shows of a fitted model beside its parameters."""
+        return {}
+
     def _account_html(self) -> str:
         """A fitted model in a few lines; nothing before."""
         if getattr(self, "_model", None) is None:
