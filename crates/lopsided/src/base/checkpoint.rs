@@ -4,7 +4,7 @@
 //! held-out part; at most every few seconds all of it is written, whole or not at all. Work that is begun again with the same
 //! settings and data takes back what it finds and ends with the same bits as work that was never interrupted.
 //!
-//! 1. States are filed under places: names that hold a [`Fingerprint`] of everything that the state depends on. A state is
+//! 1. States are filed under places: names that hold a fingerprint of everything that the state depends on. A state is
 //!    therefore never taken for that of another computation, in whatever order the parts of the work run.
 //! 2. The first computation that says whom the file belongs to ([`Checkpoint::belongs`]) decides whether it may be resumed:
 //!    one of other settings, other data or another version is refused.
