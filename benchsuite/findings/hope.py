@@ -79,6 +79,8 @@ def main():
     parser.add_argument("--sets", nargs="+", default=["cora", "citeseer"])
     parser.add_argument("--rank", type=int, default=1000)
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--matrices", nargs="+", help="only those of which one of these words is a part")
+    parser.add_argument("--decays", nargs="+", default=["0.01", "0.5", "0.9"], help="0.01 as it is, others as shares of 1/ρ")
     args = parser.parse_args()
     print("| set | matrix | decay | features as they are | times √σ |\n" + "| --- " * 5 + "|")
     for name in args.sets:
@@ -87,8 +89,11 @@ def main():
         links = (p > 0).astype(float) - sp.eye(p.shape[0])
         y = labels_of(folder, p.shape[0])
         for word, m in (("0 and 1", links), ("in-links to 1, self loops", p), ("both directions, 0 and 1", links.maximum(links.T))):
+            if args.matrices and not any(part in word for part in args.matrices):
+                continue
             radius = radius_of(sp.csr_matrix(m))
-            for decay, b in (("0.01", 0.01), ("0.5 of 1/ρ", 0.5 / radius), ("0.9 of 1/ρ", 0.9 / radius)):
+            for decay in args.decays:
+                decay, b = ("0.01", 0.01) if decay == "0.01" else (f"{decay} of 1/ρ", float(decay) / radius)
                 u, s, v = proximity_triplets(sp.csr_matrix(m), b, args.rank)
                 both = np.hstack([u, v])
                 root = np.sqrt(np.r_[s, s])

@@ -8,7 +8,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::data::columns::{Cells, Column, table_of};
-use crate::data::graph::{Graph, GraphFrame, GraphRule, Links};
+use crate::data::graph::{Graph, GraphFrame, GraphRule};
 use crate::data::samples::{Samples, Side, is_everything};
 use faer::Mat;
 
@@ -271,7 +271,7 @@ impl<T: Scalar> Dataset<T> {
     pub fn from_graph(graph: &Graph, rule: &GraphRule) -> Result<Self> {
         let (p, sums, walk) = graph.walked(rule)?;
         let ids = graph.ids().to_vec();
-        let columns = if rule.links == Links::Either { p.clone() } else { p.transpose() };
+        let columns = if rule.links.one_sided() { p.clone() } else { p.transpose() };
         let sides = (Samples::Sparse(columns), Samples::Sparse(p));
         let (z, x) = if rule.unit { (unit_rows(sides.0), unit_rows(sides.1)) } else { sides };
         Ok(Dataset {

@@ -9,6 +9,7 @@
 //! | no loops, no normalisation | A | Katz proximity |
 //! | [`Links::Out`] | the same with rows of leaving links | walks along the links |
 //! | [`Links::Either`] | D⁻¹(A + Aᵀ + I), whose rows are its columns as well | machines, where direction tells nothing |
+//! | [`Links::Both`] | D⁻¹\[Aᵀ + I, A + I\], arriving links beside leaving ones; its rows are its columns as well | machines, where nodes are alike whose links come from and lead to the same nodes |
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -32,8 +33,23 @@ pub enum Links {
     Out,
     /// Row i holds the links that arrive at node i and those that leave it, and column i is the same: links without direction.
     Either,
-    /// As [`Links::In`], until held-out labels show that links tell more without their direction.
+    /// Row i holds the links that arrive at node i, and beside them, in coordinates of their own, those that leave it; column i is the
+    /// same. Nodes are compared with nodes, and links keep their direction.
+    Both,
+    /// As [`Links::In`], until held-out labels show that links tell more in another way.
     Auto,
+}
+
+impl Links {
+    /// Whether the columns of the matrix are its rows: nodes are compared with nodes.
+    pub(crate) fn one_sided(self) -> bool {
+        matches!(self, Links::Either | Links::Both)
+    }
+
+    /// How many coordinates of a sample belong to one node.
+    fn parts(self) -> usize {
+        if self == Links::Both { 2 } else { 1 }
+    }
 }
 
 /// How a graph becomes a matrix: by default P = D⁻¹(A + I) with A\[i, j\] = 1 for a link j → i.
@@ -49,7 +65,7 @@ pub enum Links {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GraphRule {
-    /// Incoming or outgoing links as rows.
+    /// Which links are a node's row.
     pub links: Links,
     /// Adds a link from every node to itself.
     pub self_loops: bool,
@@ -166,14 +182,16 @@ impl Graph {
     pub fn matrix<T: Scalar>(&self, rule: &GraphRule) -> Result<(Csr<T>, Vec<f64>)> {
         let n = self.nodes();
         let rows = self.by_row(rule.links);
-        let mut out = Csr::empty(n);
+        let mut out = Csr::empty(rows.ncols());
         let mut sums = Vec::with_capacity(n);
         for i in 0..n {
             let (cols, vals) = rows.row(i);
             let mut entries: Vec<(u32, f64)> = cols.iter().copied().zip(vals.iter().copied()).collect();
             if rule.self_loops {
-                let at = entries.partition_point(|e| e.0 <= i as u32);
-                entries.insert(at, (i as u32, 1.0));
+                for own in (i..rows.ncols()).step_by(n) {
+                    let at = entries.partition_point(|e| e.0 <= own as u32);
+                    entries.insert(at, (own as u32, 1.0));
+                }
             }
             let sum: f64 = entries.iter().map(|e| e.1).sum();
             let divisor = rule.divisor(sum, entries.is_empty(), &self.ids[i])?;
@@ -189,12 +207,16 @@ impl Graph {
             Links::In | Links::Auto => Cow::Owned(self.adjacency.transpose()),
             Links::Out => Cow::Borrowed(&self.adjacency),
             Links::Either => Cow::Owned(without_direction(&self.adjacency)),
+            Links::Both => Cow::Owned(beside(&self.adjacency.transpose(), &self.adjacency)),
         }
     }
 
     /// The matrix of all steps of the rule's walk, (P + … + P^K)/K, with what new nodes need to walk along.
     pub(super) fn walked<T: Scalar>(&self, rule: &GraphRule) -> Result<(Csr<T>, Vec<f64>, Option<Walk>)> {
         walk::check(rule.walk)?;
+        if rule.walk > 1 && rule.links == Links::Both {
+            return Err(Error::param("walk", rule.walk, "1 with the links `both`, which no walk can follow"));
+        }
         if rule.walk == 1 {
             let (p, sums) = self.matrix(rule)?;
             return Ok((p, sums, None));
@@ -282,7 +304,7 @@ impl GraphFrame {
         let by_row = graph.by_row(self.rule.links);
         let side = NewSide { links: by_row.as_ref(), along: self.walk.as_ref().map(|walk| walk.step.clone()) };
         self.samples(graph, &side, |node, entries| {
-            let own: f64 = if self.rule.self_loops { 1.0 } else { 0.0 };
+            let own = if self.rule.self_loops { self.rule.links.parts() as f64 } else { 0.0 };
             let sum = own + entries.iter().map(|e| e.1).sum::<f64>();
             let divisor = self.rule.divisor(sum, entries.is_empty() && own == 0.0, node)?;
             entries.iter_mut().for_each(|e| e.1 /= divisor);
@@ -298,7 +320,7 @@ impl GraphFrame {
         let by_col = match self.rule.links {
             Links::In | Links::Auto => graph.adjacency.clone(),
             Links::Out => graph.adjacency.transpose(),
-            Links::Either => return self.row_samples(graph),
+            Links::Either | Links::Both => return self.row_samples(graph),
         };
         let known: HashMap<&str, usize> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
         let divisor = |i: usize| if self.rule.normalize && self.sums[i] > 0.0 { self.sums[i] } else { 1.0 };
@@ -307,6 +329,11 @@ impl GraphFrame {
             entries.iter_mut().for_each(|e| e.1 /= divisor(e.0 as usize));
             Ok(known.get(node).map_or(1.0, |&i| 1.0 / divisor(i)))
         })
+    }
+
+    /// Coordinates of the links in a sample; those of features follow them.
+    pub fn link_width(&self) -> usize {
+        self.rule.links.parts() * self.ids.len()
     }
 
     /// What a user should know of the samples: how much of the walk was left out.
@@ -325,7 +352,8 @@ impl GraphFrame {
         scale: impl Fn(&str, &mut Vec<(u32, f64)>) -> Result<f64>,
     ) -> Result<(Vec<String>, Csr<T>, usize)> {
         let known: HashMap<&str, u32> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i as u32)).collect();
-        let mut out = Csr::empty(self.ids.len());
+        let (n, there) = (self.ids.len() as u32, graph.nodes());
+        let mut out = Csr::empty(self.link_width());
         let (mut ids, mut dropped) = (Vec::new(), 0);
         for (i, id) in graph.ids.iter().enumerate() {
             let own = known.get(id.as_str()).copied();
@@ -335,14 +363,15 @@ impl GraphFrame {
             }
             let mut entries = Vec::with_capacity(cols.len() + 1);
             for (&j, &w) in cols.iter().zip(vals) {
-                match known.get(graph.ids[j as usize].as_str()) {
-                    Some(&at) => entries.push((at, w)),
+                let (part, node) = (j as usize / there, j as usize % there);
+                match known.get(graph.ids[node].as_str()) {
+                    Some(&at) => entries.push((at + part as u32 * n, w)),
                     None => dropped += 1,
                 }
             }
             let self_loop = scale(id, &mut entries)?;
             if let (true, Some(at)) = (self.rule.self_loops, own) {
-                entries.push((at, self_loop));
+                entries.extend((0..self.rule.links.parts() as u32).map(|part| (at + part * n, self_loop)));
             }
             entries.sort_by_key(|e| e.0);
             if let (Some(walk), Some(along)) = (&self.walk, &side.along) {
@@ -385,6 +414,18 @@ pub(super) fn without_direction(links: &Csr<f64>) -> Csr<f64> {
     Csr::from_triplets(links.nrows(), links.ncols(), &both)
 }
 
+/// The rows of both, in coordinates of their own.
+pub(super) fn beside(first: &Csr<f64>, second: &Csr<f64>) -> Csr<f64> {
+    let start = first.ncols() as u32;
+    let mut out = Csr::empty(first.ncols() + second.ncols());
+    for i in 0..first.nrows() {
+        let ((cols, values), (others, weights)) = (first.row(i), second.row(i));
+        let shifted = others.iter().map(|&j| start + j).zip(weights.iter().copied());
+        out.push_row(cols.iter().copied().zip(values.iter().copied()).chain(shifted));
+    }
+    out
+}
+
 /// Rows of more than `most` entries lose some at random; what is kept keeps its order and its weights.
 fn thin_rows(csr: &Csr<f64>, most: usize, seed: u64) -> Csr<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -422,13 +463,13 @@ mod tests {
 
     #[test]
     fn training_nodes_get_their_own_samples_back() {
-        for links in [Links::In, Links::Out, Links::Either, Links::Auto] {
+        for links in [Links::In, Links::Out, Links::Either, Links::Both, Links::Auto] {
             let rule = GraphRule { links, ..GraphRule::default() };
             let graph = triangle();
             let (p, sums) = graph.matrix::<f64>(&rule).unwrap();
             let frame = GraphFrame { rule, ids: graph.ids().to_vec(), sums, walk: None, features: None };
             assert_eq!(frame.row_samples::<f64>(&graph).unwrap().1, p);
-            let columns = if links == Links::Either { p } else { p.transpose() };
+            let columns = if links.one_sided() { p } else { p.transpose() };
             assert_eq!(frame.col_samples::<f64>(&graph).unwrap().1, columns);
         }
     }

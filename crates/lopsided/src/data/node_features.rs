@@ -234,9 +234,9 @@ impl GraphFrame {
         let given = features.map(|f| block.prepared(f.samples.as_ref())).transpose()?;
         let places = features.map(NodeFeatures::places).unwrap_or_default();
         let own: HashMap<&str, usize> = self.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-        let (n, root) = (self.ids.len() as u32, T::of(block.weight.sqrt()));
+        let (n, root) = (self.link_width() as u32, T::of(block.weight.sqrt()));
         let link_root = T::of((1.0 - block.weight).sqrt());
-        let mut out = Csr::empty(self.ids.len() + block.width);
+        let mut out = Csr::empty(self.link_width() + block.width);
         let mut missing = Vec::new();
         for (i, id) in ids.iter().enumerate() {
             let (cols, values) = links.row(i);

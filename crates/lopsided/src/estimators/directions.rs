@@ -2,7 +2,9 @@
 //!
 //! A node of a directed graph is a row and a column, and a kernel compares rows with columns: two nodes are alike where one is linked
 //! to what is linked to the other. Where the direction means nothing (friendships) or both directions mean the same (two papers that
-//! cite, or are cited by, the same ones), nodes are better compared by all their links. Held-out labels tell which.
+//! cite, or are cited by, the same ones), nodes are better compared by all their links ([`Links::Either`]); where nodes of a kind are
+//! linked from the same nodes and to the same nodes, by both ([`Links::Both`]), and support vectors, which need a kernel of like with
+//! like, by nothing else. Held-out labels tell which.
 
 use super::prepared::{Prepared, PreparedModel, best, has_features, is_better, measure};
 use super::scoring::{deal, hidden, no_target};
@@ -21,6 +23,8 @@ const FOLDS: usize = 3;
 const FEW: usize = 2000;
 /// Fewer labels than this tell nothing about directions.
 const ENOUGH: usize = 12;
+/// Ways that are judged: `in`, `either` and `both`.
+const WAYS: f64 = 3.0;
 
 /// An estimator of nodes whose links are [`Links::Auto`].
 pub(super) struct Directions<T> {
@@ -41,16 +45,26 @@ impl<T: Scalar> Directions<T> {
             return Ok((data, None));
         }
         let target = data.y.clone().ok_or_else(no_target)?;
-        let directed = with_links(data, Links::In);
+        let directed = with_links(data.clone(), Links::In);
         let known = target.known().len();
-        let Some(either) = directed.undirected().filter(|_| known >= ENOUGH) else { return Ok((directed, None)) };
-        let (with, without) = (self.judged(&directed, run)?, self.judged(&either, run)?);
-        let (Some((with, looked_at)), Some((without, _))) = (with, without) else { return Ok((directed, None)) };
+        let others =
+            [("either", Links::Either), ("both", Links::Both)].map(|(word, kind)| (word, directed.compared_by(kind)));
+        if known < ENOUGH || others.iter().any(|(_, nodes)| nodes.is_none()) {
+            return Ok((directed, None));
+        }
+        let (mut tried, mut looked_at) = (Vec::new(), known);
+        let ways = [("in", Some(directed))].into_iter().chain(others);
+        for (word, nodes) in ways.filter_map(|(word, nodes)| nodes.map(|nodes| (word, nodes))) {
+            match self.judged(&nodes, run)? {
+                Some((score, labels)) => (tried.push((word, score, nodes)), looked_at = labels),
+                None => return Ok((with_links(data, Links::In), None)),
+            };
+        }
         let values = !target.is_classes();
-        let better = is_better(without, with, values);
-        let (word, measure, part) = (if better { "either" } else { "in" }, measure(values), remark(known, looked_at));
-        let why = format!("links {word}, by held-out {measure} of in: {with:.4}, either: {without:.4}{part}");
-        Ok((if better { either } else { directed }, Some(why)))
+        let why = tried.iter().map(|(word, score, _)| format!("{word}: {score:.4}")).collect::<Vec<_>>().join(", ");
+        let chosen = tried.into_iter().reduce(|best, way| if is_better(way.1, best.1, values) { way } else { best });
+        let Some((word, _, nodes)) = chosen else { return Ok((data, None)) };
+        Ok((nodes, Some(format!("links {word}, by held-out {} of {why}{}", measure(values), remark(known, looked_at)))))
     }
 
     /// The best held-out score of any penalty, and the labels that it comes from; `None` where these do not suffice.
@@ -115,12 +129,12 @@ impl<T: Scalar> Estimator<T> for Directions<T> {
         let parts = if known <= FEW { FOLDS } else { 1 };
         let share = (FOLDS - 1) as f64 / FOLDS as f64;
         let share = share * self.judge.share(data);
-        let search = 2.0 * parts as f64 * self.inner.validate_seconds(&plan, self.judge.penalties.len().max(1), share);
+        let search = WAYS * parts as f64 * self.inner.validate_seconds(&plan, self.judge.penalties.len().max(1), share);
         Ok(Plan { seconds: plan.seconds + search, ..plan })
     }
 
     fn validate_seconds(&self, plan: &Plan, penalties: usize, share: f64) -> f64 {
-        3.0 * self.inner.validate_seconds(plan, penalties, share)
+        (1.0 + WAYS) * self.inner.validate_seconds(plan, penalties, share)
     }
 
     fn fit(&self, data: Dataset<T>, run: &Run) -> Result<Box<dyn Model<T>>> {

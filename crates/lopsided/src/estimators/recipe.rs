@@ -60,9 +60,9 @@ pub const SVD_SETTINGS: [Setting; 7] = [
 pub const GRAPH_SETTINGS: [Setting; 5] = [
     Setting::new(
         "links",
-        "links that make up a node's row; either: those of both directions, for rows and columns alike",
-        "in, out, either or auto",
-        "in; auto to learn: in or either, by held-out labels",
+        "links that make up a node's row; either: those of both directions as one; both: those that arrive beside those that leave",
+        "in, out, either, both or auto",
+        "in; auto to learn: in, either or both, by held-out labels",
     ),
     Setting::new("self-loops", "links every node to itself", "true or false", "true; false for the kernel katz"),
     Setting::new(
@@ -305,11 +305,19 @@ pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec, task: &Usual) 
         Some("in") => Links::In,
         Some("out") => Links::Out,
         Some("either") => Links::Either,
+        Some("both") if !compares => {
+            let allowed = format!(
+                "`in`, `out` or `either` for the kernel `{}`, which has a value for each pair of nodes",
+                kernel.name
+            );
+            return Err(Error::param("links", "both", allowed));
+        }
+        Some("both") => Links::Both,
         Some("auto") if task.links == Links::Auto => Links::Auto,
         Some(other) if task.links == Links::Auto => {
-            return Err(Error::param("links", other, "`in`, `out`, `either` or `auto`"));
+            return Err(Error::param("links", other, "`in`, `out`, `either`, `both` or `auto`"));
         }
-        Some(other) => return Err(Error::param("links", other, "`in`, `out` or `either`")),
+        Some(other) => return Err(Error::param("links", other, "`in`, `out`, `either` or `both`")),
     };
     let rule = GraphRule { links, self_loops, normalize, unit, walk: walk as usize };
     let most = given.value("max-degree").map(|_| given.count("max-degree", 1)).transpose();

@@ -65,9 +65,38 @@ fn directions_are_kept_where_they_tell_all() {
     assert!(without < 0.5, "{without}");
 }
 
+/// Rows against columns put every group of the cycle beside the one opposite to it, which support vectors cannot turn round.
+#[test]
+fn support_vectors_compare_nodes_by_both_directions() {
+    for name in ["svm", "logistic"] {
+        let (model, right) = learned(name, &cycle(), Links::Auto);
+        assert_eq!(model.frame().unwrap().rule.links, Links::Both, "{:?}", model.report());
+        assert!(right > 0.8, "{name}: {right}");
+        let again = load_model::<f64>(&model.archive()).unwrap();
+        assert_eq!((again.report(), again.frame()), (model.report(), model.frame()));
+    }
+}
+
+/// A node that the model knows is placed on its own row, with features beside its links as well.
+#[test]
+fn known_nodes_are_placed_on_their_rows() {
+    let (graph, _) = cycle();
+    let data =
+        Dataset::<f64>::from_graph(&graph, &GraphRule { links: Links::Both, unit: true, ..GraphRule::default() })
+            .unwrap();
+    let frame = data.frame.as_ref().unwrap();
+    assert_eq!((data.x.width(), frame.link_width()), (2 * NODES, 2 * NODES));
+    for placed in [frame.row_samples::<f64>(&graph).unwrap(), frame.col_samples(&graph).unwrap()] {
+        let (ids, rows, left_out) = placed;
+        assert_eq!((ids.as_slice(), left_out), (graph.ids(), 0));
+        let gap = rows.to_dense() - data.x.clone().into_dense();
+        assert!(gap.norm_max() < 1e-14);
+    }
+}
+
 #[test]
 fn a_direction_that_is_asked_for_is_not_chosen() {
-    for links in [Links::In, Links::Out, Links::Either] {
+    for links in [Links::In, Links::Out, Links::Either, Links::Both] {
         let (model, _) = learned("ls-svm", &groups(), links);
         assert!(!model.report().chosen.clone().unwrap_or_default().contains("links"), "{:?}", model.report());
         assert_eq!(model.frame().unwrap().rule.links, links);

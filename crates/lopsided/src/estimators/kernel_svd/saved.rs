@@ -188,10 +188,11 @@ fn take_frame(archive: &Archive, rule: GraphRule, (ids, width): (&[String], usiz
         return Err(archive.error("has no step of its walk"));
     }
     let features: Option<FeatureBlock> = archive.field("features")?;
-    if features.as_ref().is_some_and(|f| !f.is_consistent() || ids.len() + f.width != width) {
+    let frame = GraphFrame { rule, ids: ids.to_vec(), sums: archive.vector("graph.sums")?, walk, features };
+    if frame.features.as_ref().is_some_and(|f| !f.is_consistent() || frame.link_width() + f.width != width) {
         return Err(archive.error("has features whose arrays do not fit together"));
     }
-    Ok(GraphFrame { rule, ids: ids.to_vec(), sums: archive.vector("graph.sums")?, walk, features })
+    Ok(frame)
 }
 
 /// How the column samples are kept in the file.
