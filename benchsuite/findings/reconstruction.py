@@ -49,12 +49,18 @@ def links_in_rows(truth):
     return sp.diags(1 / np.asarray(p.sum(1)).ravel()) @ p
 
 
+def kernel(p, a, wide):
+    """RBF of rows against columns, with `wide` times the bandwidth of the rule."""
+    gamma = 1 / (len(a) * a.var()) / wide**2
+    return np.exp(-gamma * ((a**2).sum(1)[:, None] + (a**2).sum(0) - 2 * (p @ p).toarray().astype(a.dtype)))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sets", nargs="+", default=["cora", "citeseer"])
     parser.add_argument("--rank", type=int, default=1000)
     parser.add_argument("--both", action="store_true", help="links in both directions")
-    parser.add_argument("--methods", nargs="+", default=["SVD", "KSVD RBF x 10"])
+    parser.add_argument("--methods", nargs="+", default=["SVD", "KSVD RBF x 10"], help="a number at the end is the factor of the bandwidth")
     args = parser.parse_args()
     print("| set | method | p | l1 | all entries | largest singular value |\n" + "| --- " * 6 + "|")
     for name in args.sets:
@@ -68,11 +74,9 @@ def main():
             truth = truth.maximum(truth.T).tocsr()
             p = links_in_rows(truth)
         a = p.toarray().astype(float if n <= 6000 else np.float32)
-        gamma = 1 / (n * a.var()) / 100
         for method in args.methods:
-            if method != "SVD":
-                a = np.exp(-gamma * ((a**2).sum(1)[:, None] + (a**2).sum(0) - 2 * (p @ p).toarray().astype(a.dtype)))
-            u, s, vt = triplets(a, args.rank)
+            g = a if method == "SVD" else kernel(p, a, float(method.split()[-1]))
+            u, s, vt = triplets(g, args.rank)
             for power in (0, 0.5, 1):
                 error = truth - links_of((u * s**power) @ vt, truth)
                 l1 = abs(error).sum(0).max()

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from readings import readings
-from reconstruction import links_in_rows, triplets
+from reconstruction import kernel, links_in_rows, triplets
 
 
 def labels_of(folder, n):
@@ -57,11 +57,8 @@ def main():
         truth = (given - sp.diags(given.diagonal())).sign().tocsr()
         for word, p in (("as stored", given), ("both directions", links_in_rows(truth.maximum(truth.T).tocsr()))):
             a = p.toarray().astype(np.float32)
-            gamma = 1 / (n * a.var()) / 100
             for method in ("SVD", "KSVD RBF x 10"):
-                if method != "SVD":
-                    a = np.exp(-gamma * ((a**2).sum(1)[:, None] + (a**2).sum(0) - 2 * (p @ p).toarray().astype(a.dtype)))
-                u, _, vt = triplets(a, args.rank)
+                u, _, vt = triplets(a if method == "SVD" else kernel(p, a, 10), args.rank)
                 x = np.c_[u, vt.T, np.ones(n)].astype(float)
                 ridge = np.diag(np.r_[np.ones(x.shape[1] - 1), 1e-9])
                 rows = {"test": [], "learned from": []}
