@@ -392,10 +392,11 @@ def page(parts, minutes, version):
              "| attack | tried | failed | longest run | by |", "| --- | ---: | ---: | ---: | --- |"]
     lines += [f"| {p.name} | {p.tried} | {len(p.failed)} | {p.worst:.2f} s | `{p.where}` |" for p in parts]
     tried = {p.name: p.tried for p in parts}
+    lines += [""] + [f"- {p.name}: {p.tried} of {p.known} configurations, each with 1, 2, 3, 4 and 8 threads" for p in parts if p.known]
     for what, (names, wanted) in WANTED.items():
         if all(name in tried for name in names):
             count = sum(tried[name] for name in names)
-            lines += [""] * (what == next(iter(WANTED))) + [f"- {what}: {count}" + (f", of {wanted} wanted in a whole run" if count < wanted else "")]
+            lines += [f"- {what}: {count}" + (f", of {wanted} wanted in a whole run" if count < wanted else "")]
     lines += ["", "`readers` and `changed` mutate files and models inside one process (`tests/readers.rs`), where thousands are tried in a second; a",
               "coverage-guided fuzzer (cargo-fuzz) is not used, as it needs a nightly compiler and this project builds with the stable one."]
     failures = [f"- {p.name}: {failure}" for p in parts for failure in p.failed[:20]]

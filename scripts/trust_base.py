@@ -16,6 +16,8 @@ class Part:
     def __init__(self, name, until, folder):
         self.name, self.until, self.folder = name, until, folder
         self.tried, self.failed, self.worst, self.where = 0, [], 0.0, ""
+        # How many there are to try, where that is known.
+        self.known = None
         self.lock = threading.Lock()
 
     def open(self):

@@ -250,6 +250,7 @@ def threads(part, program, rng, workers):
     prepared(part.folder, rng, program)
     inputs = os.listdir(part.folder)
     cases = list(configurations(program, part.folder))
+    part.known = len(cases)
     rng.shuffle(cases)
 
     def one(k):
@@ -346,25 +347,35 @@ def guide(part, program, rng, _):
     (folder / "rows.npy").write_bytes(npy(n, 8, [rng.gauss(0, 1) for _ in range(8 * n)]))
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({n},), }}\n".encode()
     (folder / "prices.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{n}d", *[rng.gauss(0, 1) for _ in range(n)]))
-    for words in documented():
-        if part.open():
-            begin = time.monotonic()
-            done = subprocess.run(["bash", "-c", f"ulimit -v 1048576; lopsided() {{ {program.path} \"$@\"; }}; {words}"], cwd=folder,
-                                  capture_output=True, text=True)
-            failure = judged(done.returncode, done.stderr)
-            if not failure and done.returncode == 2 and "allowed" not in done.stderr and "memory" not in done.stderr:
-                failure = f"refused without a plan: {done.stderr[:300]}"
-            part.count(time.monotonic() - begin, words, failure)
+    little = f'lopsided() {{ ( ulimit -v 1048576; exec {program.path} "$@" ); }}\n'
 
+    def run(words, where):
+        begin = time.monotonic()
+        done = subprocess.run(["bash", "-c", little + words], cwd=where, capture_output=True, text=True)
+        failure = judged(done.returncode, done.stderr)
+        if not failure and done.returncode == 2 and "allowed" not in done.stderr and "memory" not in done.stderr:
+            failure = f"refused without a plan: {done.stderr[:300]}"
+        part.count(time.monotonic() - begin, words.replace("\n", "; "), failure)
 
-def documented():
-    """Commands of the blocks of README and guide; models are written before they are read there."""
     for page in ("README.md", "docs/usage.md"):
-        for block in re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text(), re.S):
+        for block in blocks(page):
             for line in block.replace("\\\n", " ").splitlines():
                 line = line.split(" #")[0].strip()
                 if line.startswith("lopsided ") and " reproduce " not in line:
-                    yield line
+                    run(line, folder)
+    # These build upon each other, block by block, from data of their own.
+    for page in ("GUIDE.md", "docs/cookbook.md"):
+        where = folder / Path(page).stem
+        where.mkdir()
+        (where / "docs").symlink_to(ROOT / "docs")
+        (where / "here").write_text(str(where))
+        for block in blocks(page):
+            run(f"trap 'pwd > {where}/here' EXIT; cd \"$(cat here)\"; set -e\n{block}", where)
+
+
+def blocks(page):
+    """Commands that a document prints; models are written before they are read there."""
+    return re.findall(r"```sh\n(.*?)\n```", (ROOT / page).read_text(), re.S)
 
 
 PARTS = {"readers": readers, "changed": changed, "faults": faults, "resumes": resumes, "threads": threads, "load": load, "guide": guide}
