@@ -38,6 +38,7 @@ mod kernel_kmeans;
 mod kmeans;
 mod leverage;
 mod norms;
+mod trial;
 #[cfg(test)]
 mod tests;
 mod uniform;
@@ -117,6 +118,7 @@ impl<T: Scalar> Landmarks<T> {
 /// All samplers. The order is the order of every listing.
 pub fn samplers<T: Scalar>() -> Vec<Entry<dyn Sampler<T>>> {
     vec![
+        trial::entry(),
         uniform::entry(),
         norms::entry(),
         leverage::entry(),
