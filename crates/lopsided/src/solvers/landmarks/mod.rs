@@ -38,7 +38,6 @@ mod kernel_kmeans;
 mod kmeans;
 mod leverage;
 mod norms;
-mod trial;
 #[cfg(test)]
 mod tests;
 mod uniform;
@@ -118,7 +117,6 @@ impl<T: Scalar> Landmarks<T> {
 /// All samplers. The order is the order of every listing.
 pub fn samplers<T: Scalar>() -> Vec<Entry<dyn Sampler<T>>> {
     vec![
-        trial::entry(),
         uniform::entry(),
         norms::entry(),
         leverage::entry(),
