@@ -28,10 +28,7 @@ use faer::{Mat, MatRef};
 
 /// Name in saved files and listings.
 pub(super) const NAME: &str = "krr";
-const SETTINGS: [&[Setting]; 2] = [&APPROXIMATION_SETTINGS, &[PENALTY, MEAN]];
-
-/// The setting of the trial.
-const MEAN: Setting = Setting::new("mean", "takes the mean of the targets off", "true or false", "true");
+const SETTINGS: [&[Setting]; 2] = [&APPROXIMATION_SETTINGS, &[PENALTY]];
 
 /// Kernel ridge regression, exact or by landmarks: min Σ w_i·(f(x_i) − y_i)² + ‖f‖²/penalty, in all targets at once, with the
 /// weights w of the data ([`Dataset::weights`]).
@@ -291,7 +288,6 @@ impl KernelRidge {
     /// The same with some settings changed.
     pub fn at(&self, given: &Settings) -> Result<Self> {
         given.refuse_unknown(&[&gram::settings(), &SETTINGS.concat()])?;
-        given.flag("mean", true)?;
         Ok(KernelRidge {
             gram: self.gram.with(given)?,
             approximation: self.approximation.with(given)?,
