@@ -33,15 +33,12 @@ use faer::MatMut;
 pub struct StudentT {
     /// Coefficient of the squared distance, above 0.
     pub gamma: f64,
-    /// Power of each value.
-    pub power: f64,
 }
 
 impl<T: Scalar> Kernel<T> for StudentT {
     fn block(&self, x: SamplesRef<'_, T>, z: SamplesRef<'_, T>, out: MatMut<'_, T>) -> Result<()> {
         let gamma = T::of(self.gamma);
-        let power = T::of(self.power);
-        pair::by_distance(x, z, out, |distance| (T::one() + gamma * distance).powf(-power));
+        pair::by_distance(x, z, out, |distance| T::one() / (T::one() + gamma * distance));
         Ok(())
     }
 
@@ -59,12 +56,7 @@ pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {
         name: "t",
         about: "k(x, z) = (1 + gamma |x - z|^2)^-1 / sum over all z' of (1 + gamma |x - z'|^2)^-1; default gamma 1",
-        settings: const {
-            &[FIXED_GAMMA, crate::base::settings::Setting::new("power", "power of each value", "a number above 0", "1")]
-        },
-        build: |params| {
-            let (gamma, power) = (params.positive("gamma", Some(1.0))?, params.positive("power", Some(1.0))?);
-            Ok(Box::new(StudentT { gamma, power }))
-        },
+        settings: &[FIXED_GAMMA],
+        build: |params| Ok(Box::new(StudentT { gamma: params.positive("gamma", Some(1.0))? })),
     }
 }
