@@ -392,7 +392,7 @@ def page(parts, minutes, version):
              "| attack | tried | failed | longest run | by |", "| --- | ---: | ---: | ---: | --- |"]
     lines += [f"| {p.name} | {p.tried} | {len(p.failed)} | {p.worst:.2f} s | `{p.where}` |" for p in parts]
     tried = {p.name: p.tried for p in parts}
-    lines += [""] + [f"- {p.name}: {p.tried} of {p.known} configurations, each with 1, 2, 3, 4 and 8 threads" for p in parts if p.known]
+    lines += ["", *(f"- {p.name}: {p.tried} of {p.known} configurations, each with 1, 2, 3, 4 and 8 threads" for p in parts if p.known)]
     for what, (names, wanted) in WANTED.items():
         if all(name in tried for name in names):
             count = sum(tried[name] for name in names)

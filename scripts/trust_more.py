@@ -337,16 +337,18 @@ def guide(part, program, rng, _):
         (folder / path).write_text("".join(f"{i}\n" for i in ids))
     rows("digits.csv", 64, "label", words="123")
     rows("counts.csv", 30, None)
-    (folder / "houses.csv").write_text("size,rooms,price,rent\n" + "".join(f"{value()},{value()},{value()},{value()}\n" for _ in range(n)))
+    rows("flowers.csv", 4, "species", count=90)
+    (folder / "houses.csv").write_text("size,rooms,price,rent\n" + "".join(f"{value()},{value()},{value()},{value()}\n" for _ in range(600)))
     (folder / "pairs.csv").write_text("x1,x2,y1,label\n" + "".join(f"{value()},{value()},{value()},{value()}\n" for _ in range(n)))
     passengers = "survived,age,ticket,deck\n" + "".join(f"{'yes' if i % 3 else 'no'},{value() if i % 7 else ''},{i},{'abc'[i % 3]}\n" for i in range(n))
     (folder / "passengers.csv").write_text(passengers)
     (folder / "others.csv").write_text("deck,age,ticket\n" + "".join(f"{'abc'[i % 3]},{value()},{i}\n" for i in range(50)))
     cells = sorted({(rng.randrange(1, 301), rng.randrange(1, 201)) for _ in range(6000)})
     (folder / "counts.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n300 200 {len(cells)}\n" + "".join(f"{i} {j} {1 + (i + j) % 5}\n" for i, j in cells))
-    (folder / "rows.npy").write_bytes(npy(n, 8, [rng.gauss(0, 1) for _ in range(8 * n)]))
-    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({n},), }}\n".encode()
-    (folder / "prices.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{n}d", *[rng.gauss(0, 1) for _ in range(n)]))
+    many = 2500
+    (folder / "rows.npy").write_bytes(npy(many, 8, [rng.gauss(0, 1) for _ in range(8 * many)]))
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({many},), }}\n".encode()
+    (folder / "prices.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{many}d", *[rng.gauss(0, 1) for _ in range(many)]))
     little = f'lopsided() {{ ( ulimit -v 1048576; exec {program.path} "$@" ); }}\n'
 
     def run(words, where):
