@@ -323,7 +323,8 @@ where
     points.iter().enumerate().map(row).collect()
 }
 
-/// The scores of [`Estimator::validate`], of which a checkpoint keeps those of each fold under a place of their own.
+/// The scores of [`Estimator::validate`], of which a checkpoint keeps those of each fold under a place of their own; with fewer
+/// landmarks where all of them are more samples than are left to learn from.
 pub(crate) fn validated<T: Scalar>(
     estimator: &dyn Estimator<T>,
     data: &Dataset<T>,
@@ -331,6 +332,8 @@ pub(crate) fn validated<T: Scalar>(
     run: &Run,
 ) -> Result<Table> {
     let (points, folds) = cases;
+    let fewer = fewer_landmarks(estimator, data, folds)?;
+    let estimator = fewer.as_deref().unwrap_or(estimator);
     if !run.checkpoint.is_on() {
         return estimator.validate(data, points, folds, run);
     }
@@ -338,6 +341,18 @@ pub(crate) fn validated<T: Scalar>(
     print.debug(&(T::NAME, run.seed, estimator.settings(), points, folds));
     print.word(data.fingerprint());
     estimator.validate(data, points, folds, &run.within(format!("scores {print}")))
+}
+
+/// The estimator with as many landmarks as the smallest part that is learned from has samples, if it has more.
+fn fewer_landmarks<T: Scalar>(
+    estimator: &dyn Estimator<T>,
+    data: &Dataset<T>,
+    folds: &[Vec<usize>],
+) -> Result<Option<Box<dyn Estimator<T>>>> {
+    let known = data.y.as_ref().map_or(0, |target| target.known().len());
+    let least = folds.iter().map(|fold| known.saturating_sub(fold.len())).min().unwrap_or(known);
+    let more = estimator.settings().get("landmarks").is_some_and(|count| count > least as f64);
+    (more && least > 0).then(|| estimator.with(&Settings::default().with("landmarks", least))).transpose()
 }
 
 /// The weight of the errors.

@@ -101,3 +101,17 @@ fn sparse_tables_are_left_as_they_are() {
     let refused = machine("svm", standard, &data).fit(data, &Run::default()).err().unwrap().to_string();
     assert_eq!(refused, "`scale` is standard but must be none for a sparse table, which would not stay sparse");
 }
+
+#[test]
+fn a_search_takes_no_more_landmarks_than_its_parts_have_samples() {
+    let data = clouds(60, [1.0; 3]);
+    for name in ["svm", "logistic", "krr"] {
+        let given = Settings::default().with("approach", "lla").with("landmarks", 50);
+        let model = machine(name, given, &data).fit(data.clone(), &Run::default()).unwrap();
+        assert_eq!(model.report().params["landmarks"], 50, "{name}");
+        assert!(!model.report().choices.is_empty(), "{name}: the penalty was chosen");
+        let given = Settings::default().with("approach", "lla").with("landmarks", 61);
+        let refused = machine(name, given, &data).fit(data.clone(), &Run::default()).err().unwrap().to_string();
+        assert!(refused.contains("61") && refused.contains("60"), "{name}: {refused}");
+    }
+}
