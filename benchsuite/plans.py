@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The seconds of `--dry-run` against those of the run, on a grid of generated problems.
+"""The seconds and bytes of `--dry-run` against those of the run, on a grid of generated problems.
 
 usage: plans.py [--program FILE] [--out FILE.md] [--only WORD]
 
 Both are processor seconds of one thread, so that other work on the machine does not count; what reading and planning take is
-subtracted from the run. A row is off where the plan is not within a factor of 2, or 0.1 s, of the truth.
+subtracted from the run. A row is off where the plan is not within a factor of 2, or 0.1 s, of the truth. Bytes are the peak of
+the process; they are off beyond a factor of 1.5, or 32 MB.
 """
 import argparse
 import json
@@ -17,6 +18,8 @@ np = common.numpy()
 
 #: Seconds below which nobody plans.
 LITTLE = 0.1
+#: Megabytes that nobody plans: the program itself.
+SMALL = 32
 
 
 def graph(folder, nodes, degree, seed=0):
@@ -77,12 +80,17 @@ def problems(folder):
 
 
 def row(program, words, folder):
-    """Planned and true seconds."""
+    """Planned and true seconds, planned and true megabytes."""
     command = [program, *words, "--threads", 1, "--quiet"]
     model = ["--model", folder / "out.model"] if words[0] == "fit" else []
     _, planning, _, plan = common.measured([*command, *model, "--dry-run", "--json"], 1)
-    _, running, _, _ = common.measured([*command, *model], 1, limit=300, codes=(0, 1))
-    return json.loads(plan)["seconds"], max(running - planning, 0.01)
+    _, running, peak, _ = common.measured([*command, *model], 1, limit=300, codes=(0, 1))
+    plan = json.loads(plan)
+    return plan["seconds"], max(running - planning, 0.01), plan["bytes"] / 2**20, peak
+
+
+def within(plan, truth, factor, little):
+    return truth / factor <= plan <= factor * truth or abs(plan - truth) <= little
 
 
 def main():
@@ -95,17 +103,20 @@ def main():
         common.build()
     program = given.program or common.TARGET / "lopsided"
     common.WORK.mkdir(exist_ok=True)
-    lines = ["| run | plan, s | truth, s | plan / truth |", "| --- | --- | --- | --- |"]
-    good, count = 0, 0
+    lines = ["| run | plan, s | truth, s | plan / truth | plan, MB | truth, MB | plan / truth |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    good, held, count = 0, 0, 0
     for name, words in problems(common.WORK):
         if given.only not in name:
             continue
-        plan, truth = row(program, words, common.WORK)
-        near = truth / 2 <= plan <= 2 * truth or abs(plan - truth) <= LITTLE
-        good, count = good + near, count + 1
-        lines.append(f"| {name} | {plan:.2f} | {truth:.2f} | {plan / truth:.2f}{'' if near else ' (off)'} |")
+        plan, truth, planned, peak = row(program, words, common.WORK)
+        near, fits = within(plan, truth, 2, LITTLE), within(planned, peak, 1.5, SMALL)
+        good, held, count = good + near, held + fits, count + 1
+        seconds = f"{plan:.2f} | {truth:.2f} | {plan / truth:.2f}{'' if near else ' (off)'}"
+        megabytes = f"{planned:.0f} | {peak:.0f} | {planned / peak:.2f}{'' if fits else ' (off)'}"
+        lines.append(f"| {name} | {seconds} | {megabytes} |")
         print(lines[-1], file=sys.stderr, flush=True)
-    lines += ["", f"{good} of {count} within a factor of 2 or {LITTLE} s of the truth; one thread, `python3 benchsuite/plans.py`."]
+    lines += ["", f"Of {count} runs {good} took the planned seconds within a factor of 2 or {LITTLE} s, and {held} the planned bytes within a factor of "
+              f"1.5 or {SMALL} MB; one thread, `python3 benchsuite/plans.py`."]
     common.publish(lines, given.out)
 
 

@@ -40,7 +40,7 @@ pub struct ReproduceArgs {
     /// taken.
     #[arg(long, value_name = "N")]
     pub max_rows: Option<usize>,
-    /// Page for people, in one file that needs no network: the tables as they are printed.
+    /// Page for people, in one file that needs no network: the tables as they are printed and, where there are curves, these.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Options of the learned compatibility matrix.

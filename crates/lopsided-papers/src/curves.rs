@@ -2,6 +2,7 @@
 
 use super::figures::save;
 use super::methods::place;
+use crate::Picture;
 use crate::tasks::{Grid, Trial, summarize};
 use lopsided::evaluation::Spread;
 use lopsided::report::svg::{self, Series};
@@ -124,20 +125,25 @@ pub(super) fn write(folder: &Path, name: &str, curves: &[Curve]) -> lopsided::Re
             );
         }
     }
-    let series: Vec<Series> = (0u32..)
-        .zip(curves)
-        .map(|(class, curve)| Series {
-            class,
-            points: curve.points.iter().map(|p| (p.rank as f64, p.micro_f1.mean)).collect(),
-            dashed: false,
-        })
-        .collect();
-    let legend: Vec<&str> = curves.iter().map(|c| c.method.as_str()).collect();
-    let picture = svg::file(&[svg::lines(&series, name, ("components of each side", "micro-F1"))], &legend);
-    [("ranks.csv", table), ("ranks.svg", picture)]
+    [("ranks.csv", table), ("ranks.svg", picture(name, curves).file())]
         .into_iter()
         .map(|(kind, text)| save(&folder.join(format!("{name}-{kind}")), &text))
         .collect()
+}
+
+/// The curves of all methods in one figure.
+pub(super) fn picture(name: &str, curves: &[Curve]) -> Picture {
+    let series = |(class, curve): (u32, &Curve)| Series {
+        class,
+        points: curve.points.iter().map(|p| (p.rank as f64, p.micro_f1.mean)).collect(),
+        dashed: false,
+    };
+    let series: Vec<Series> = (0u32..).zip(curves).map(series).collect();
+    Picture {
+        panels: vec![svg::lines(&series, name, ("components of each side", "micro-F1"))],
+        legend: curves.iter().map(|curve| curve.method.clone()).collect(),
+        caption: sentence(curves).unwrap_or_else(|| "How much each method says in few components.".into()),
+    }
 }
 
 #[cfg(test)]

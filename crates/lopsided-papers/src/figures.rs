@@ -4,9 +4,9 @@ use super::Settings;
 use super::ksvd1::PENALTIES;
 use super::ksvd4::{Field, Race};
 use super::sets::GraphSet;
-use super::solvers::{Method, NYSTROM, POLISHED};
-use crate::Desk;
+use super::solvers::{Attempt, Course, Method, NYSTROM, POLISHED};
 use crate::tasks::{Grid, Summary, Trial, summarize};
+use crate::{Desk, Picture};
 use lopsided::base::file::write_atomically;
 use lopsided::base::settings::Settings as Given;
 use lopsided::kernel::{Gamma, KernelSpec};
@@ -57,6 +57,24 @@ pub(super) fn write(
 pub(super) fn save(path: &Path, text: &str) -> Result<PathBuf> {
     write_atomically(path, |out| out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e)))?;
     Ok(path.to_path_buf())
+}
+
+/// Every attempt of every method of a race: its error against its seconds.
+pub(super) fn error_against_seconds(name: &str, race: &Race) -> Picture {
+    let points = |course: &Course| -> Vec<(f64, f64)> {
+        let point = |attempt: &Attempt| (course.build_seconds + attempt.seconds, attempt.accuracy.eta);
+        let mut points: Vec<_> = course.attempts.iter().map(point).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
+    };
+    let series = |(class, course): (u32, &Course)| Series { class, points: points(course), dashed: false };
+    let series: Vec<Series> = (0u32..).zip(&race.courses).map(series).collect();
+    let title = format!("{name}, bandwidth x {}", race.gamma_factor);
+    Picture {
+        panels: vec![svg::lines(&series, &title, ("seconds", "error η"))],
+        legend: race.courses.iter().map(|course| course.method.to_string()).collect(),
+        caption: "A dot is an attempt; the error of a method falls as it is given more time.".into(),
+    }
 }
 
 /// The asymmetric Nyström method and what it is compared with.

@@ -5,8 +5,8 @@ use super::methods::{Method, Setting};
 use super::paper::{NodeFigures, node_figures};
 use super::sets::{Folder, GraphSet};
 use super::{EXACT, Settings, tell};
-use crate::Desk;
 use crate::tasks::{Grid, Reconstruction, Summary, Trial, reconstruct, summarize};
+use crate::{Desk, Picture};
 use anyhow::Result;
 use lopsided::Features;
 use lopsided::evaluation::Spread;
@@ -176,6 +176,13 @@ fn grids(rank: usize) -> Vec<Grid> {
 
 fn curves_of(methods: &[Line]) -> Vec<Curve> {
     methods.iter().map(|line| Curve { method: line.method.into(), points: line.curve.clone() }).collect()
+}
+
+/// The curves of one set.
+pub(super) fn pictures(set: &SetReport) -> Vec<Picture> {
+    let curves = curves_of(&set.methods);
+    let drawn = curves.iter().any(|curve| curve.points.len() > 1);
+    drawn.then(|| curves::picture(&set.name, &curves)).into_iter().collect()
 }
 
 /// The tables of one set.

@@ -28,6 +28,7 @@ use crate::tasks::NodeClassification;
 use anyhow::Result;
 use lopsided::base::settings::Settings as Given;
 use lopsided::estimators::SolverSpec;
+use lopsided::report::svg;
 use lopsided::{Error, Run};
 use serde::Serialize;
 use sets::Folder;
@@ -58,8 +59,30 @@ impl Desk<'_> {
     }
 }
 
-/// A table, as JSON or as text, whichever was wanted.
-pub struct Shown(pub String);
+/// A table, as JSON or as text, whichever was wanted, and the pictures of its page.
+pub struct Shown {
+    /// The table.
+    pub table: String,
+    /// Pictures of what has curves; most tables have none.
+    pub pictures: Vec<Picture>,
+}
+
+/// Figures side by side over one legend and one caption.
+pub struct Picture {
+    /// Figures of [`lopsided::report::svg`].
+    pub panels: Vec<String>,
+    /// Names of the classes 0, 1, 2, …
+    pub legend: Vec<String>,
+    /// What is to be seen.
+    pub caption: String,
+}
+
+impl Picture {
+    /// The figures as a file of their own.
+    fn file(&self) -> String {
+        svg::file(&self.panels, &self.legend.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}
 
 /// Up to this many nodes a complete decomposition is affordable.
 const EXACT: usize = 4000;
@@ -217,8 +240,8 @@ const GRAPHS: &str = "edges.csv and labels.csv";
 /// # Errors
 /// [`Error::Param`] for options that do not fit and folders without a suitable set, [`Error::Interrupted`].
 pub fn reproduce(args: &ReproduceArgs, desk: &Desk<'_>) -> Result<Shown> {
-    let Shown(table) = computed(args, desk)?;
-    Ok(Shown(if args.quick { marked(&table, desk.json) } else { table }))
+    let shown = computed(args, desk)?;
+    Ok(if args.quick { Shown { table: marked(&shown.table, desk.json), ..shown } } else { shown })
 }
 
 /// What `--quick` computes.
@@ -244,7 +267,7 @@ fn computed(args: &ReproduceArgs, desk: &Desk<'_>) -> Result<Shown> {
     match args.table {
         PaperTable::Ksvd1 => {
             let report = over_sets(&graphs("ksvd-1"), &folders()?, &settings, desk, ksvd1::set)?;
-            show(&report, ksvd1::text, desk)
+            Ok(Shown { pictures: pictures(&report, ksvd1::pictures), ..show(&report, ksvd1::text, desk)? })
         }
         PaperTable::Ksvd2 => {
             let kind = Kind { table: "ksvd-2", fits: Folder::has_matrix, needs: "features.mtx and labels.csv" };
@@ -254,13 +277,14 @@ fn computed(args: &ReproduceArgs, desk: &Desk<'_>) -> Result<Shown> {
         PaperTable::Ksvd4 | PaperTable::Ksvd6 => {
             let table = if args.table == PaperTable::Ksvd4 { "ksvd-4" } else { "ksvd-6" };
             let report = over_sets(&graphs(table), &folders()?, &settings, desk, ksvd4::set)?;
-            show(&report, ksvd4::text, desk)
+            Ok(Shown { pictures: pictures(&report, ksvd4::pictures), ..show(&report, ksvd4::text, desk)? })
         }
         PaperTable::Ksvd3 => {
             let kind = Kind { table: "ksvd-3", fits: Folder::has_table, needs: "data.csv" };
             let report = over_sets(&kind, &folders()?, &settings, desk, ksvd3::set)?;
-            let Shown(table) = show(&report, ksvd3::text, desk)?;
-            Ok(Shown(table + &if desk.json { String::new() } else { ksvd3::verdicts(&report.sets) }))
+            let shown = show(&report, ksvd3::text, desk)?;
+            let verdicts = if desk.json { String::new() } else { ksvd3::verdicts(&report.sets) };
+            Ok(Shown { table: shown.table + &verdicts, ..shown })
         }
         PaperTable::Ksvd5 => {
             let fits = |folder: &Folder| folder.has_graph() || folder.has_table();
@@ -276,7 +300,8 @@ fn computed(args: &ReproduceArgs, desk: &Desk<'_>) -> Result<Shown> {
         }
         PaperTable::Nkm1 => {
             let kind = Kind { table: "nkm-1", fits: Folder::has_table, needs: "data.csv with classes" };
-            show(&over_sets(&kind, &folders()?, &settings, desk, nkm1::set)?, nkm1::text, desk)
+            let report = over_sets(&kind, &folders()?, &settings, desk, nkm1::set)?;
+            Ok(Shown { pictures: pictures(&report, nkm1::pictures), ..show(&report, nkm1::text, desk)? })
         }
         PaperTable::Askls4 => {
             let kind = Kind { table: "askls-4", fits: Folder::has_table, needs: "data.csv" };
@@ -328,10 +353,16 @@ fn is_interruption(error: &anyhow::Error) -> bool {
 
 fn show<S: Serialize>(report: &Report<S>, text: fn(&S) -> String, desk: &Desk) -> Result<Shown> {
     if desk.json {
-        return Ok(Shown(serde_json::to_string(report)? + "\n"));
+        return Ok(Shown { table: serde_json::to_string(report)? + "\n", pictures: Vec::new() });
     }
     let parts: Vec<String> = report.sets.iter().map(text).collect();
-    Ok(Shown(format!("{}\n{:.0} s in all\n", parts.join("\n"), report.seconds)))
+    let table = format!("{}\n{:.0} s in all\n", parts.join("\n"), report.seconds);
+    Ok(Shown { table, pictures: Vec::new() })
+}
+
+/// The pictures of all sets.
+fn pictures<S>(report: &Report<S>, of: fn(&S) -> Vec<Picture>) -> Vec<Picture> {
+    report.sets.iter().flat_map(of).collect()
 }
 
 /// Says what is being done.

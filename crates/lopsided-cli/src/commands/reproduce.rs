@@ -20,13 +20,17 @@ pub(crate) fn run(args: &ReproduceArgs, context: &Context) -> Result<Outcome> {
         peak_bytes: memory::peak_bytes,
         start: context.start,
     };
-    let Shown(table) = reproduce(args, &desk)?;
+    let Shown { table, pictures } = reproduce(args, &desk)?;
     context.line.clear();
     if let Some(path) = &args.report {
         let name = args.table.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string());
         let lead = "A table of a paper, computed anew on the sets at hand, with the paper's figures beside ours.";
-        let printed = Page::new(&format!("Table {name}"), lead).section("As it was printed").print(&table);
-        page::write(path, &printed.account(&page::account::<&str>(context, &[], &[])))?;
+        let mut shown = Page::new(&format!("Table {name}"), lead);
+        for picture in &pictures {
+            shown = shown.figures(&picture.panels, &picture.legend, &picture.caption);
+        }
+        shown = shown.section("As it was printed").print(&table);
+        page::write(path, &shown.account(&page::account::<&str>(context, &[], &[])))?;
     }
     talk::print(&table)?;
     Ok(Outcome::Done)

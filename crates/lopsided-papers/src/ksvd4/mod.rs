@@ -9,8 +9,8 @@ use super::paper::{SolverFigures, solver_figures};
 use super::sets::Folder;
 use super::solvers::{Course, Demand, METHODS, Method, NYSTROM, Problem, middle};
 use super::{Settings, tell};
-use crate::Desk;
 use crate::tasks::Reference;
+use crate::{Desk, Picture};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::kernel::{Gamma, Kernel, KernelSpec};
@@ -96,6 +96,11 @@ pub(super) fn set(folder: &Folder, settings: &Settings, desk: &Desk) -> Result<S
         files,
         seconds,
     })
+}
+
+/// The races of one set.
+pub(super) fn pictures(set: &SetReport) -> Vec<Picture> {
+    set.races.iter().map(|race| figures::error_against_seconds(&set.name, race)).collect()
 }
 
 /// The samples of a set with what is asked of every method.

@@ -1,6 +1,7 @@
 //! The figures of nkm-1: numbers and pictures.
 
-use super::{Line, SetReport};
+use super::{Exact, Line, SetReport};
+use crate::Picture;
 use lopsided::base::file::write_atomically;
 use lopsided::report::svg::{self, Series};
 use lopsided::{Error, Result};
@@ -20,7 +21,7 @@ pub(super) fn write(folder: &Path, set: &SetReport) -> Result<Vec<PathBuf>> {
         files.push((format!("{machine}-error.svg"), picture(set, machine, "distance from exact", error, None)));
         let level = Some(exact.accuracy);
         files.push((format!("{machine}-accuracy.svg"), picture(set, machine, "accuracy", accuracy, level)));
-        files.push((format!("{machine}-frontier.svg"), frontier(set, machine)));
+        files.push((format!("{machine}-frontier.svg"), against_seconds(set, machine, "accuracy", accuracy).file()));
     }
     files.into_iter().map(|(kind, text)| save(&folder.join(format!("{}-{kind}", set.name)), &text)).collect()
 }
@@ -70,16 +71,31 @@ fn picture(set: &SetReport, machine: &str, what: &str, value: fn(&Line) -> f64, 
     svg::file(&panels, &legend[..if level.is_some() { 3 } else { 2 }])
 }
 
-/// Accuracy over seconds: a line for each sampler, a panel for each approach.
-fn frontier(set: &SetReport, machine: &str) -> String {
+/// What the page of a set shows of each machine: the distance from the exact one, and the accuracy, against seconds.
+pub(in crate::nkm1) fn pictures(set: &SetReport) -> Vec<Picture> {
+    let caption = "A line for each sampler, with more landmarks from left to right; lower left is better for the distance, \
+                   upper left for the accuracy.";
+    let of = |exact: &Exact| {
+        let error = against_seconds(set, exact.machine, "distance from exact", |line| line.error.mean);
+        let accuracy = against_seconds(set, exact.machine, "accuracy", |line| line.accuracy.mean);
+        let panels = [error.panels, accuracy.panels].concat();
+        Picture { panels, caption: format!("{}, {}: {caption}", set.name, exact.machine), ..error }
+    };
+    set.exact.iter().map(of).collect()
+}
+
+/// A measure over seconds: a line for each sampler, a panel for each approach.
+fn against_seconds(set: &SetReport, machine: &str, what: &str, value: fn(&Line) -> f64) -> Picture {
+    let samplers = names(set);
     let panel = |approach: &str| {
         let series = |(class, sampler): (u32, &&'static str)| {
             let wanted = |l: &&Line| l.machine == machine && l.sampler == *sampler && l.approach == approach;
-            let points = set.lines.iter().filter(wanted).map(|line| (line.seconds.mean, line.accuracy.mean)).collect();
+            let points = set.lines.iter().filter(wanted).map(|line| (line.seconds.mean, value(line))).collect();
             Series { class, points, dashed: false }
         };
-        let series: Vec<Series> = (0u32..).zip(&names(set)).map(series).collect();
-        svg::lines(&series, &format!("{}, {machine}: {approach}", set.name), ("seconds", "accuracy"))
+        let series: Vec<Series> = (0u32..).zip(&samplers).map(series).collect();
+        svg::lines(&series, &format!("{}, {machine}: {approach}", set.name), ("seconds", what))
     };
-    svg::file(&APPROACHES.map(panel), &names(set))
+    let panels = APPROACHES.map(panel).to_vec();
+    Picture { panels, legend: samplers.iter().map(ToString::to_string).collect(), caption: String::new() }
 }

@@ -4,6 +4,7 @@ mod figures;
 mod machines;
 mod text;
 
+pub(super) use figures::pictures;
 pub(super) use text::text;
 
 use super::sets::Folder;

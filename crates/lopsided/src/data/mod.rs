@@ -31,6 +31,7 @@ pub mod arrays;
 pub mod columns;
 pub mod dataset;
 pub mod graph;
+mod grouped;
 pub mod io;
 pub mod node_features;
 pub mod onnx;

@@ -20,6 +20,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::data::grouped::{self, Triplets, Turned};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -107,27 +108,11 @@ impl<T: Scalar> Csr<T> {
     /// # Panics
     /// If an entry is outside the matrix.
     pub fn from_triplets(nrows: usize, ncols: usize, entries: &[(u32, u32, T)]) -> Self {
-        let mut indptr = vec![0usize; nrows + 1];
         for &(i, j, _) in entries {
             assert!((i as usize) < nrows && (j as usize) < ncols, "entry ({i}, {j}) outside {nrows} x {ncols}");
-            indptr[i as usize + 1] += 1;
         }
-        for i in 0..nrows {
-            indptr[i + 1] += indptr[i];
-        }
-        let mut next = indptr.clone();
-        let mut cells = vec![(0u32, T::zero()); entries.len()];
-        for &(i, j, v) in entries {
-            cells[next[i as usize]] = (j, v);
-            next[i as usize] += 1;
-        }
-        let mut csr = Csr { ncols, indptr: vec![0], indices: Vec::new(), values: Vec::new() };
-        for i in 0..nrows {
-            let row = &mut cells[indptr[i]..indptr[i + 1]];
-            row.sort_by_key(|c| c.0); // stable: duplicates add up in input order
-            csr.push_row(row.iter().copied());
-        }
-        csr
+        let (indptr, indices, values) = grouped::sorted(grouped::grouped(nrows, &Triplets(entries)));
+        Csr { ncols, indptr, indices, values }
     }
 
     /// A matrix without rows, to be filled by [`Csr::push_row`].
@@ -223,8 +208,7 @@ impl<T: Scalar> Csr<T> {
         });
     }
 
-    /// The transposed matrix, in O(nnz + rows + columns): entries are counted by column, then put in their places row
-    /// by row, so that they come out sorted.
+    /// The transposed matrix, in O(nnz + rows + columns): entries are grouped by column, row by row, so that they come out sorted.
     pub fn transpose(&self) -> Self {
         Csr::transpose_of_rows(&[self.as_ref()], 0..self.nrows())
     }
@@ -233,29 +217,7 @@ impl<T: Scalar> Csr<T> {
     /// no two have entries in the same column.
     pub(crate) fn transpose_of_rows(parts: &[CsrRef<'_, T>], rows: Range<usize>) -> Self {
         let (nrows, ncols) = (parts[0].nrows(), parts[0].ncols());
-        let mut indptr = vec![0usize; ncols + 1];
-        for part in parts {
-            for &j in rows.clone().flat_map(|i| part.row(i).0) {
-                indptr[j as usize + 1] += 1;
-            }
-        }
-        for j in 0..ncols {
-            indptr[j + 1] += indptr[j];
-        }
-        let mut next = indptr.clone();
-        let mut indices = vec![0u32; indptr[ncols]];
-        let mut values = vec![T::zero(); indptr[ncols]];
-        for part in parts {
-            for i in rows.clone() {
-                let (cols, vals) = part.row(i);
-                for (&j, &v) in cols.iter().zip(vals) {
-                    let at = &mut next[j as usize];
-                    indices[*at] = i as u32;
-                    values[*at] = v;
-                    *at += 1;
-                }
-            }
-        }
+        let (indptr, indices, values) = grouped::grouped(ncols, &Turned::new(parts, rows));
         Csr { ncols: nrows, indptr, indices, values }
     }
 

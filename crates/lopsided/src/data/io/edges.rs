@@ -4,40 +4,88 @@
 //! skipped, a line with one id adds a node without links. Whole-number ids are sorted, others keep the order in which
 //! they first appear.
 
+mod numbered;
+
 use super::Reasoned;
 use super::fields::{Fields, Separator, are_link_names, is_number};
 use super::nodes::Builder;
-use super::source::Source;
+use super::source::{Lines, Source};
 use crate::base::error::Result;
 use crate::base::memory::Meter;
 use crate::data::graph::Graph;
 
 /// The graph of an edge list with the `extra` nodes, and remarks about it.
 ///
-/// A first line of two names could be a header or a link. It is kept as a link until the end, and dropped if all other
-/// ids turn out to be whole numbers.
+/// Lines of whole numbers are read by all threads, which changes nothing in the result; all others one by one.
 pub(super) fn read(source: Source, extra: &[String]) -> Result<(Graph, Vec<String>)> {
     let mut lines = source.lines();
-    let mut builder = Builder::default();
-    let meter = Meter::new(lines.name());
-    let mut separator = None;
-    let (mut first, mut doubtful) = (true, false);
-    while lines.advance_to_data()? {
-        separator = separator.or_else(|| Separator::detect(lines.line()));
-        let fields = Fields::split(lines.line(), separator).map_err(|reason| lines.error(reason))?;
-        if std::mem::take(&mut first) {
-            if is_header(&fields) {
-                continue;
+    let mut reading = Reading::new(lines.name());
+    // The first lines say what separates the fields of the others.
+    if lines.advance_to_data()? {
+        reading.line(&lines)?;
+    }
+    while let Some(block) = lines.block()? {
+        for piece in numbered::pieces(&block, reading.separator) {
+            match &piece.links {
+                Some(links) => reading.links(links, &lines)?,
+                None => reading.lines(lines.piece(&block[piece.bytes]))?,
             }
-            doubtful = fields.count() == 2 && !is_number(fields.get(0)) && !is_number(fields.get(1));
+            lines.skip(piece.lines);
         }
-        add(&mut builder, &fields).map_err(|reason| lines.error(reason))?;
-        meter.holds(builder.bytes())?;
     }
-    if doubtful {
-        builder.drop_header();
+    reading.finish(lines.name(), extra)
+}
+
+/// What was read so far.
+struct Reading {
+    builder: Builder,
+    separator: Option<Separator>,
+    first: bool,
+    /// A first line of two names could be a header or a link. It is kept as a link until the end, and dropped if all other
+    /// ids turn out to be whole numbers.
+    doubtful: bool,
+    meter: Meter,
+}
+
+impl Reading {
+    fn new(name: &str) -> Self {
+        Reading { builder: Builder::default(), separator: None, first: true, doubtful: false, meter: Meter::new(name) }
     }
-    builder.finish(lines.name(), extra)
+
+    fn lines(&mut self, mut lines: Lines) -> Result<()> {
+        while lines.advance_to_data()? {
+            self.line(&lines)?;
+        }
+        Ok(())
+    }
+
+    /// The line that was reached.
+    fn line(&mut self, lines: &Lines) -> Result<()> {
+        self.separator = self.separator.or_else(|| Separator::detect(lines.line()));
+        let fields = Fields::split(lines.line(), self.separator).map_err(|reason| lines.error(reason))?;
+        if std::mem::take(&mut self.first) {
+            if is_header(&fields) {
+                return Ok(());
+            }
+            self.doubtful = fields.count() == 2 && !is_number(fields.get(0)) && !is_number(fields.get(1));
+        }
+        add(&mut self.builder, &fields).map_err(|reason| lines.error(reason))?;
+        self.meter.holds(self.builder.bytes())
+    }
+
+    fn links(&mut self, links: &[(u64, u64, f64)], lines: &Lines) -> Result<()> {
+        for &(source, target, weight) in links {
+            self.builder.numbers(source, target, weight).map_err(|reason| lines.error(reason))?;
+        }
+        self.meter.holds(self.builder.bytes())
+    }
+
+    fn finish(mut self, name: &str, extra: &[String]) -> Result<(Graph, Vec<String>)> {
+        if self.doubtful {
+            self.builder.drop_header();
+        }
+        self.builder.finish(name, extra)
+    }
 }
 
 /// Names such as `source,target`, or three columns without a number where the weight and the first id should be.
@@ -109,6 +157,30 @@ mod tests {
     fn weights_are_read_and_a_third_name_means_header() {
         let (graph, _) = graph("x,y,strength\na,b,0.5\nb,a,-2\n");
         assert_eq!(links(&graph), [("a".into(), "b".into(), 0.5), ("b".into(), "a".into(), -2.0)]);
+    }
+
+    #[test]
+    fn long_lists_are_read_as_short_ones_are() {
+        let numbers: String =
+            (0..60_000u32).map(|k| format!("{},{}\n", k * 7919 % 30_011, k * 104_729 % 30_011)).collect();
+        let (plain, _) = graph(&numbers);
+        let mut weighted = numbers.replace('\n', ",1\n");
+        weighted.insert_str(0, "source,target,weight\n");
+        // A remark and a blank line in the middle, and another end of lines in the last part.
+        let (half, rest) = numbers.split_at(numbers.len() / 2 + numbers[numbers.len() / 2..].find('\n').unwrap() + 1);
+        let broken = format!("{half}# here\n\n{}", rest.replace('\n', "\r\n"));
+        for text in [&weighted, &broken, &numbers.replace(',', " \t"), numbers.trim_end()] {
+            let (other, _) = graph(text);
+            assert_eq!((other.ids(), other.adjacency()), (plain.ids(), plain.adjacency()));
+        }
+        let lines = numbers.lines().count();
+        assert_eq!(message(&format!("{numbers}1,2,x\n")), format!("e.csv:{}: weight `x` is not a number", lines + 1));
+        assert_eq!(
+            message(&format!("{half}-1,2\n{rest}")).split(": ").nth(1),
+            Some("node id -1 is negative; whole-number ids start at 0")
+        );
+        let names = graph(&format!("{half}a,b\n{rest}")).0;
+        assert_eq!(names.nodes(), plain.nodes() + 2);
     }
 
     #[test]

@@ -78,6 +78,20 @@ impl Builder {
         Ok(())
     }
 
+    /// Adds a link between nodes whose ids are whole numbers; its weight is finite.
+    pub(super) fn numbers(&mut self, source: u64, target: u64, weight: f64) -> Reasoned<()> {
+        let source = self.numbers.place(source, self.next()?);
+        let target = self.numbers.place(target, self.next()?);
+        self.links.push((source, target, weight));
+        Ok(())
+    }
+
+    /// The place of the next new node.
+    fn next(&self) -> Reasoned<u32> {
+        let next = self.numbers.count + self.names.len();
+        u32::try_from(next).map_err(|_| "more than 4294967296 nodes".to_string())
+    }
+
     /// Bytes of the links so far.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.links[..])
@@ -85,8 +99,7 @@ impl Builder {
 
     /// The position of a node, added where it is new.
     pub(super) fn node(&mut self, id: &str) -> Reasoned<u32> {
-        let next = self.numbers.count + self.names.len();
-        let next = u32::try_from(next).map_err(|_| "more than 4294967296 nodes".to_string())?;
+        let next = self.next()?;
         if let Some(number) = whole(id) {
             return Ok(self.numbers.place(number, next));
         }

@@ -12,6 +12,8 @@ use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 const BUFFER: usize = 1 << 17;
+/// What is read at once where threads share the work.
+const BLOCK: u64 = 1 << 24;
 /// Longer lines are taken for a file that is not text.
 pub(super) const LONGEST_LINE: u64 = 1 << 30;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -197,6 +199,28 @@ impl Lines {
         }
         self.text = String::from_utf8(bytes).map_err(|_| self.error("the line is not UTF-8 text"))?;
         Ok(length > 0)
+    }
+
+    /// The next few megabytes, to the end of a line; none at the end. Whoever takes them says with [`Lines::skip`] how many lines they were.
+    pub(super) fn block(&mut self) -> Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        let fault = |e| Error::io(&self.name, e);
+        (&mut self.reader).take(BLOCK).read_to_end(&mut bytes).map_err(fault)?;
+        if bytes.last().is_some_and(|b| *b != b'\n') {
+            (&mut self.reader).take(LONGEST_LINE).read_until(b'\n', &mut bytes).map_err(fault)?;
+        }
+        Ok((!bytes.is_empty()).then_some(bytes))
+    }
+
+    /// The lines of a part of a block that begins here.
+    pub(super) fn piece(&self, bytes: &[u8]) -> Lines {
+        let reader = Box::new(Cursor::new(bytes.to_vec()));
+        Lines { reader, name: self.name.clone(), number: self.number, text: String::new() }
+    }
+
+    /// Goes on by lines that were read as a block.
+    pub(super) fn skip(&mut self, lines: usize) {
+        self.number += lines;
     }
 
     /// Goes to the next line that is neither empty nor a comment; false at the end.
