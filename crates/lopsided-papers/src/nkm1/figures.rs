@@ -72,7 +72,7 @@ fn picture(set: &SetReport, machine: &str, what: &str, value: fn(&Line) -> f64, 
 }
 
 /// What the page of a set shows of each machine: the distance from the exact one, and the accuracy, against seconds.
-pub(in crate::nkm1) fn pictures(set: &SetReport) -> Vec<Picture> {
+pub(crate) fn pictures(set: &SetReport) -> Vec<Picture> {
     let caption = "A line for each sampler, with more landmarks from left to right; lower left is better for the distance, \
                    upper left for the accuracy.";
     let of = |exact: &Exact| {
