@@ -264,3 +264,19 @@ def test_low_rank_matrices(check, rng):
         model = AsKLSClassifier(0.3, kernel="precomputed", merge="average", route=route, on_singular="error")
         model = quietly(model.fit, k, y)
         check.near(f"rank 5, route {route}", scores(model, rows, cols), ref.merged(functions, rows, cols, "average"), 1e-8)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("route", ROUTES)
+def test_kernels_with_large_means(check, rng, route):
+    """Columns far from 0: a sum of coefficients that is not quite 0 would come into the decisions times the means of K and the penalty."""
+    offset = rng.uniform(100, 500, 4)
+    x, new = rng.standard_normal((90, 4)) + offset, rng.standard_normal((9, 4)) + offset
+    y = np.argmax(x[:, :3] - offset[:3], axis=1)
+    targets, centred = ref.one_against_rest(y), x - x.mean(axis=0)
+    for penalty in (1.0, 1e4):
+        w = np.linalg.solve(centred.T @ centred + np.eye(4) / penalty, centred.T @ targets)
+        model = quietly(LSSVMClassifier(penalty, kernel="linear", route=route).fit, x, y)
+        label = f"route {route}, linear kernel, penalty {penalty}"
+        check.that(f"{label}: converges", model.report_["converged"])
+        check.near(label, model.decision_function(new), (new - x.mean(axis=0)) @ w + targets.mean(axis=0), 1e-4)

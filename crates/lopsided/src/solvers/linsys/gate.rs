@@ -2,6 +2,7 @@
 //!
 //! A route hands over what it found and which equations it meant to solve; products of the gate's own tell what is
 //! missing. The answer passes if that is at most tol·‖right-hand side‖ plus what rounding leaves, about 16·ε·‖M‖·‖w‖.
+//! Sums of a and b that are not quite 0 are taken out before: M hardly sees them, but K, whose means may be large, does.
 
 use super::{Found, Problem, add_scaled};
 use crate::base::error::Result;
@@ -146,7 +147,9 @@ impl Problem<'_> {
 
     /// Measures what a route found: the only way to a report, and the only place that says `converged`.
     pub(super) fn gate(&self, found: Found, why: &str) -> Result<Solved> {
-        let Found { a, b, account } = found;
+        let Found { mut a, mut b, account } = found;
+        self.centre(&mut a);
+        self.centre(&mut b);
         let w = self.joined(&a, &b);
         let measured = self.missing(&w, &self.rhs(), account.equations, account.norm)?;
         let mut report = SystemReport {

@@ -126,6 +126,14 @@ impl Problem<'_> {
         }
     }
 
+    /// Takes the mean out of a or b, over the samples that the system of each column knows.
+    pub(super) fn centre(&self, weights: &mut Mat<f64>) {
+        match self.parts {
+            Some(_) => self.project(weights),
+            None => *weights = centred(weights.as_ref()),
+        }
+    }
+
     /// \[a; b\]; for a symmetric K, where both are one, a.
     pub(super) fn joined(&self, a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
         if self.system.symmetric { a.clone() } else { stacked(a.as_ref(), b.as_ref()) }

@@ -47,6 +47,29 @@ fn auto_gives_one_answer_on_both_sides_of_every_threshold() {
     }
 }
 
+/// Columns far from 0 give K large means, which a sum of coefficients that is not quite 0 would bring into every decision.
+#[test]
+fn large_means_of_the_kernel_do_not_spoil_decisions() {
+    let (n, y, penalty) = (90, labels(90), 1e4);
+    let near = synth::gaussian::<f64>(n, 4, 11);
+    let far = Mat::from_fn(n, 4, |i, j| 300.0 * (j + 1) as f64 + near[(i, j)]);
+    let tilted = Mat::from_fn(n, 4, |i, j| far[(i, j)] + 0.1 * near[(i, (j + 1) % 4)]);
+    for (k, symmetric) in [(&far * far.transpose(), true), (&far * tilted.transpose(), false)] {
+        let operator = DenseOperator::Borrowed(k.as_ref());
+        for (_, route) in ROUTES.iter().filter(|(_, route)| *route != Route::Lsmr) {
+            let system = CoupledSystem { penalty, symmetric, route: *route, ..CoupledSystem::default() };
+            let found = system.solve(&operator, y.as_ref(), &RUN()).unwrap();
+            assert!(found.report.converged(), "{route:?}: {:?}", found.report);
+            let decided = &k * &found.b;
+            let missing = |i: usize, c: usize| {
+                y[(i, c)] - found.a[(i, c)] / penalty - decided[(i, c)] - found.bias_source[c]
+            };
+            let worst = Mat::from_fn(n, 3, missing).norm_max();
+            assert!(worst < 1e-3, "{route:?}, symmetric {symmetric}: {worst:e}, {:?}", found.report);
+        }
+    }
+}
+
 /// The residual falls by less than half in 50 steps although the condition number is far from 1e10.
 #[test]
 fn an_unfinished_iteration_is_not_converged_and_never_singular() {
