@@ -667,6 +667,19 @@ impl<T: Scalar> SamplesRef<'_, T> {
         // The difference of numbers that cancel is rounding.
         if variance > 16.0 * f64::EPSILON * square { variance } else { 0.0 }
     }
+
+    /// Mean squared distance of the samples from their mean.
+    pub(crate) fn spread(&self) -> f64 {
+        let count = self.count().max(1) as f64;
+        let (mut mean, mut square) = (vec![0.0; self.width()], 0.0);
+        for i in 0..self.count() {
+            self.for_each(i, |j, v| {
+                mean[j] += v.as_f64() / count;
+                square += v.as_f64() * v.as_f64() / count;
+            });
+        }
+        (square - mean.iter().map(|m| m * m).sum::<f64>()).max(0.0)
+    }
 }
 
 /// Whether the indices are 0, 1, … up to all of them.
@@ -709,6 +722,13 @@ mod tests {
         m[(1, 1)] = f64::NAN;
         let text = Samples::Dense(m).check_finite("X").unwrap_err().to_string();
         assert_eq!(text, "X contains NaN at row 1, column 1");
+    }
+
+    #[test]
+    fn the_spread_does_not_see_the_mean() {
+        let near = Samples::Dense(faer::mat![[1.0, 0.0], [-1.0, 2.0]]);
+        let far = Samples::Dense(faer::mat![[1001.0, 500.0], [999.0, 502.0]]);
+        assert_eq!((near.as_ref().spread(), far.as_ref().spread()), (2.0, 2.0));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::GraphFrame;
+use crate::kernel::KernelSpec;
 use faer::Mat;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -119,6 +120,20 @@ impl<T: Scalar> Prepared<T> {
         preparation.map_or(Ok(Cow::Borrowed(data)), |preparation| preparation.apply(data))
     }
 
+    /// The penalties to choose from. What is right depends on how large the values of the kernel are: for scalar products of the rows
+    /// of a table they are in units of 1 over the variance of these, to the next power of ten.
+    fn penalties_for(&self, data: &Dataset<T>) -> Result<Vec<f64>> {
+        let settings = self.inner.settings();
+        let product = settings.value("kernel").is_some_and(|name| KernelSpec::new(&name.to_string()).nature().product);
+        if !product || data.frame.is_some() || data.z.is_some() {
+            return Ok(self.penalties.clone());
+        }
+        let spread = self.prepared(data)?.x.as_ref().spread();
+        let power = if spread > 0.0 && spread.is_finite() { -spread.log10().round() } else { 0.0 };
+        // Written and read, so that a tenth of a millionth is that.
+        Ok(self.penalties.iter().map(|p| format!("{p}e{power}").parse().unwrap_or(*p)).collect())
+    }
+
     /// Parts that are held out to judge the penalties; none where there is no choice, or nothing to judge by.
     fn held_out(&self, target: &Target) -> usize {
         let known = target.known().len();
@@ -184,7 +199,7 @@ impl<T: Scalar> Prepared<T> {
             return self.all_tried(data, folds, run);
         }
         let score = |penalty: f64| self.score_of(data, Point::default().with("penalty", penalty), folds, run);
-        let tried = climbed(&self.penalties, !target.is_classes(), score)?;
+        let tried = climbed(&self.penalties_for(data)?, !target.is_classes(), score)?;
         if tried.is_empty() { self.all_tried(data, folds, run) } else { Ok(tried) }
     }
 
@@ -219,7 +234,7 @@ impl<T: Scalar> Prepared<T> {
     /// All penalties at once, or the machine as it is where it has none to choose from. The largest, which come last, may be too
     /// large for the precision: they are left out.
     fn all_tried(&self, data: &Dataset<T>, folds: &[Vec<usize>], run: &Run) -> Result<Vec<(f64, f64)>> {
-        let mut penalties = self.penalties.clone();
+        let mut penalties = self.penalties_for(data)?;
         loop {
             let mut points: Vec<Point> = penalties.iter().map(|p| Point::default().with("penalty", *p)).collect();
             points = if points.is_empty() { vec![Point::default()] } else { points };

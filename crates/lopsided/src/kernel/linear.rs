@@ -41,7 +41,7 @@ impl<T: Scalar> Kernel<T> for Linear {
 }
 
 pub(super) const NATURE: Nature =
-    Nature { symmetric: true, bandwidth: None, distance: false, precomputed: false, graph: None };
+    Nature { symmetric: true, bandwidth: None, distance: false, product: true, precomputed: false, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry { name: "linear", about: "k(x, z) = <x, z>", settings: &[], build: |_| Ok(Box::new(Linear)) }

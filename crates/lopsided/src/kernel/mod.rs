@@ -249,6 +249,8 @@ pub struct Nature {
     pub bandwidth: Option<Meeting>,
     /// A function of the distance of two samples, to which every coordinate adds its share.
     pub distance: bool,
+    /// The scalar product of samples as they are, whose values grow with the squares of the coordinates.
+    pub product: bool,
     /// The input is the matrix of values itself.
     pub precomputed: bool,
     /// How a graph becomes a matrix for a kernel of its nodes, unless the user says otherwise.

@@ -40,7 +40,7 @@ impl<T: Scalar> Kernel<T> for Precomputed {
 }
 
 pub(super) const NATURE: Nature =
-    Nature { symmetric: false, bandwidth: None, distance: false, precomputed: true, graph: None };
+    Nature { symmetric: false, bandwidth: None, distance: false, product: false, precomputed: true, graph: None };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {

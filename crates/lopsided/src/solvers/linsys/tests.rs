@@ -61,9 +61,8 @@ fn large_means_of_the_kernel_do_not_spoil_decisions() {
             let found = system.solve(&operator, y.as_ref(), &RUN()).unwrap();
             assert!(found.report.converged(), "{route:?}: {:?}", found.report);
             let decided = &k * &found.b;
-            let missing = |i: usize, c: usize| {
-                y[(i, c)] - found.a[(i, c)] / penalty - decided[(i, c)] - found.bias_source[c]
-            };
+            let missing =
+                |i: usize, c: usize| y[(i, c)] - found.a[(i, c)] / penalty - decided[(i, c)] - found.bias_source[c];
             let worst = Mat::from_fn(n, 3, missing).norm_max();
             assert!(worst < 1e-3, "{route:?}, symmetric {symmetric}: {worst:e}, {:?}", found.report);
         }
