@@ -6,6 +6,7 @@ use crate::{interrupt, talk, terminal};
 use lopsided::base::memory;
 use lopsided::{Error, Result, Run};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde::Serialize;
 use std::time::Instant;
 
 /// The general options, ready for use.
@@ -32,6 +33,11 @@ impl Context {
     /// Seconds since the start.
     pub(crate) fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
+    }
+
+    /// Prints a result as one JSON object or, for people, in lines of a label and a value.
+    pub(crate) fn say(&self, result: &impl Serialize, lines: &[(&'static str, String)]) -> Result<()> {
+        if self.global.json { talk::json(result) } else { talk::print(&terminal::aligned(lines)) }
     }
 
     /// Remarks on stderr, unless they are not wanted.

@@ -5,7 +5,7 @@ use super::embed::summary::DryRun;
 use crate::args::{BiclusterArgs, Precision};
 use crate::context::Context;
 use crate::input::{self, Loaded};
-use crate::{estimator, memory, output, page, talk, terminal};
+use crate::{estimator, memory, output, page};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::io::write_clusters;
@@ -162,7 +162,7 @@ impl Summary {
     fn show(&self, context: &Context) -> lopsided::Result<()> {
         context.line.clear();
         context.notes(&self.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&terminal::aligned(&self.lines())) }
+        context.say(self, &self.lines())
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::args::ExportArgs;
 use crate::context::Context;
-use crate::{output, talk, terminal};
+use crate::output;
 use anyhow::Result;
 use lopsided::Error;
 use lopsided::base::error::bytes;
@@ -38,11 +38,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome> {
     write_atomically(&args.onnx, |out| out.write_all(&file.bytes).map_err(|e| Error::io(&args.onnx, e)))?;
     let estimator = archive.field("estimator")?;
     let summary = Summary { estimator, precision, onnx: args.onnx.clone(), bytes: file.bytes.len(), file };
-    if context.global.json {
-        talk::json(&summary)?;
-    } else {
-        talk::print(&terminal::aligned(&summary.lines()))?;
-    }
+    context.say(&summary, &summary.lines())?;
     Ok(Outcome::Done)
 }
 

@@ -2,11 +2,10 @@
 //! thrown away, or by the passes it takes.
 
 use crate::context::Context;
-use crate::{memory, talk};
+use crate::memory;
 use lopsided::Result;
 use lopsided::base::error::bytes;
 use lopsided::base::memory::{available_memory, check};
-use lopsided::report::text;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -64,7 +63,7 @@ impl Forecast {
     pub(super) fn show(&self, what: &'static str, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&text::aligned(&self.lines(what))) }
+        context.say(self, &self.lines(what))
     }
 
     fn lines(&self, what: &'static str) -> Vec<(&'static str, String)> {

@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::args::InspectArgs;
 use crate::context::Context;
-use crate::{talk, terminal};
+use crate::talk;
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::data::archive::Archive;
@@ -124,11 +124,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome> {
         (None, Fitted::Components(model)) => return components(&archive, model, size, context),
         (None, _) => return predictor(&archive, fitted.predictor()?, size, context),
     };
-    if context.global.json {
-        talk::json(&contents)?;
-    } else {
-        talk::print(&terminal::aligned(&contents.lines()))?;
-    }
+    context.say(&contents, &contents.lines())?;
     Ok(Outcome::Done)
 }
 
@@ -147,21 +143,18 @@ fn online(archive: &Archive, size: u64, context: &Context) -> Result<Outcome> {
         settings: archive.field("spec")?,
         account: *LearnerSpec::restore(archive)?.account(),
     };
-    if context.global.json {
-        talk::json(&found)?;
-        return Ok(Outcome::Done);
-    }
-    let Checkpoint { origin, settings, account } = found;
+    let Checkpoint { origin, settings, account } = &found;
     let kernels = settings.right.as_ref().map_or(settings.left.name.clone(), |right| {
         format!("{} on the left, {} on the right", settings.left.name, right.name)
     });
-    talk::print(&terminal::aligned(&[
+    let lines = [
         ("learner", format!("{}, {} loss", settings.name, settings.loss)),
         origin.file(),
         ("kernel", kernels),
         ("trials", format!("{}, cumulative loss {}", account.trials, text::number(account.cumulative_loss))),
         ("matrix", format!("rank {}, {} samples stored", account.rank, account.stored)),
-    ]))?;
+    ];
+    context.say(&found, &lines)?;
     Ok(Outcome::Done)
 }
 
@@ -187,25 +180,17 @@ fn components(archive: &Archive, model: &KernelPcaModel<f64>, size: u64, context
         params: model.params.clone(),
         columns: columns(archive)?,
     };
-    if context.global.json {
-        talk::json(&contents)?;
-        return Ok(Outcome::Done);
-    }
     let mut lines = contents.origin.lines(&contents.params);
     lines.push(("learned", format!("{} components from {} samples", contents.rank, contents.n_train)));
     lines.push(("variances", text::first_values(&contents.variances)));
     lines.extend(column_lines(&contents.columns));
-    talk::print(&terminal::aligned(&lines))?;
+    context.say(&contents, &lines)?;
     Ok(Outcome::Done)
 }
 
 fn predictor(archive: &Archive, model: &dyn Model<f64>, size: u64, context: &Context) -> Result<Outcome> {
     let contents = Predictor { origin: Origin::of(archive, size)?, head: HeadContents::of(archive, model)? };
-    if context.global.json {
-        talk::json(&contents)?;
-    } else {
-        talk::print(&terminal::aligned(&contents.lines()))?;
-    }
+    context.say(&contents, &contents.lines())?;
     Ok(Outcome::Done)
 }
 

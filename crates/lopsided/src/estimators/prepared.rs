@@ -21,7 +21,7 @@ use crate::base::settings::{Setting, Settings, Value};
 use crate::data::archive::Archive;
 use crate::data::dataset::{Dataset, Target};
 use crate::data::graph::GraphFrame;
-use crate::kernel::KernelSpec;
+use crate::kernel::{Form, KernelSpec};
 use faer::Mat;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -124,7 +124,9 @@ impl<T: Scalar> Prepared<T> {
     /// of a table they are in units of 1 over the variance of these, to the next power of ten.
     fn penalties_for(&self, data: &Dataset<T>) -> Result<Vec<f64>> {
         let settings = self.inner.settings();
-        let product = settings.value("kernel").is_some_and(|name| KernelSpec::new(&name.to_string()).nature().product);
+        let product = settings
+            .value("kernel")
+            .is_some_and(|name| KernelSpec::new(&name.to_string()).nature().form == Form::Product);
         if !product || data.frame.is_some() || data.z.is_some() {
             return Ok(self.penalties.clone());
         }

@@ -26,7 +26,7 @@ use crate::data::dataset::Dataset;
 use crate::data::graph::{Graph, GraphRule, Links};
 use crate::data::node_features::{FeatureBlock, NodeFeatures, USUAL_WEIGHT};
 use crate::data::samples::SamplesRef;
-use crate::kernel::{Gamma, KernelSpec, kernels};
+use crate::kernel::{Form, Gamma, KernelSpec, kernels};
 use crate::solvers::svd;
 use std::collections::BTreeMap;
 
@@ -281,7 +281,7 @@ pub fn take_compat(given: &mut Settings, usual: Compat) -> Result<Compatibility>
 pub fn take_graph_rule(given: &mut Settings, kernel: &KernelSpec, task: &Usual) -> Result<(GraphRule, Option<usize>)> {
     let usual = kernel.graph_rule();
     let (normalize, unit) = match given.value("normalize") {
-        None => (usual.normalize, task.unit && kernel.nature().distance),
+        None => (usual.normalize, task.unit && kernel.nature().form == Form::Distance),
         Some(Value::Text(word)) if word == "unit" => (true, true),
         Some(Value::Text(word)) if word == "row" => (true, false),
         Some(Value::Text(word)) if word == "none" => (false, false),
@@ -497,7 +497,12 @@ fn take_preparation<T: Scalar>(given: &mut Settings, recipe: &Recipe, data: &Dat
     }
     match scale {
         // Scalar products of numbers beyond what a precision holds: standard columns say the same in numbers that it does.
-        Scale::Auto if table && dense && !points && (kernel.nature().distance || !products_fit(data.x.as_ref())) => {
+        Scale::Auto
+            if table
+                && dense
+                && !points
+                && (kernel.nature().form == Form::Distance || !products_fit(data.x.as_ref())) =>
+        {
             Ok((Scale::Standard, impute))
         }
         Scale::Auto | Scale::None => Ok((Scale::None, impute)),

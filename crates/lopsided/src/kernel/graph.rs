@@ -98,7 +98,7 @@ impl<T: Scalar> Kernel<T> for GraphKernel {
 /// A kernel of nodes; `plain` takes the links as they are, without loops and without dividing rows by their sums.
 const fn nature(plain: bool) -> Nature {
     let rule = GraphRule { links: Links::In, self_loops: !plain, normalize: !plain, unit: false, walk: 1 };
-    Nature { symmetric: false, bandwidth: None, distance: false, product: false, precomputed: false, graph: Some(rule) }
+    Nature { graph: Some(rule), ..Nature::PLAIN }
 }
 
 impl KernelSpec {

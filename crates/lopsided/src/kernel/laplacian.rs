@@ -43,14 +43,7 @@ impl<T: Scalar> Kernel<T> for Laplacian {
     }
 }
 
-pub(super) const NATURE: Nature = Nature {
-    symmetric: true,
-    bandwidth: Some(Meeting::L1),
-    distance: true,
-    product: false,
-    precomputed: false,
-    graph: None,
-};
+pub(super) const NATURE: Nature = Nature::of_distances(Meeting::L1, true);
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     let about = "k(x, z) = exp(-gamma |x - z|_1)";

@@ -1,5 +1,5 @@
-use super::Nature;
 use super::{Derivative, Kernel, Meeting, Separable};
+use super::{Form, Nature};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -40,8 +40,7 @@ impl<T: Scalar> Kernel<T> for Linear {
     }
 }
 
-pub(super) const NATURE: Nature =
-    Nature { symmetric: true, bandwidth: None, distance: false, product: true, precomputed: false, graph: None };
+pub(super) const NATURE: Nature = Nature { symmetric: true, form: Form::Product, ..Nature::PLAIN };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry { name: "linear", about: "k(x, z) = <x, z>", settings: &[], build: |_| Ok(Box::new(Linear)) }

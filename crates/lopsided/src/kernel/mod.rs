@@ -247,14 +247,34 @@ pub struct Nature {
     pub symmetric: bool,
     /// The distance that `gamma` multiplies, where gamma has no fixed default and is found from the data.
     pub bandwidth: Option<Meeting>,
-    /// A function of the distance of two samples, to which every coordinate adds its share.
-    pub distance: bool,
-    /// The scalar product of samples as they are, whose values grow with the squares of the coordinates.
-    pub product: bool,
-    /// The input is the matrix of values itself.
-    pub precomputed: bool,
+    /// What its values are made of.
+    pub form: Form,
     /// How a graph becomes a matrix for a kernel of its nodes, unless the user says otherwise.
     pub graph: Option<GraphRule>,
+}
+
+impl Nature {
+    /// The default, for constants.
+    const PLAIN: Nature = Nature { symmetric: false, bandwidth: None, form: Form::Other, graph: None };
+
+    /// Of a function of distances whose gamma is found from the data.
+    const fn of_distances(meeting: Meeting, symmetric: bool) -> Nature {
+        Nature { symmetric, bandwidth: Some(meeting), form: Form::Distance, graph: None }
+    }
+}
+
+/// What the values of a kernel are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Of the distance of two samples, to which every coordinate adds its share.
+    Distance,
+    /// The scalar product of samples as they are, whose values grow with the squares of the coordinates.
+    Product,
+    /// The input is the matrix of values itself.
+    Precomputed,
+    /// Anything else.
+    #[default]
+    Other,
 }
 
 /// A kernel as it is built by name, and what holds for it in any case.
@@ -268,7 +288,7 @@ fn listed<T: Scalar>() -> Vec<Listed<T>> {
         (rbf::entry(), rbf::NATURE),
         (laplacian::entry(), laplacian::NATURE),
         (sne::entry(), sne::NATURE),
-        (t::entry(), Nature { distance: true, ..Nature::default() }),
+        (t::entry(), Nature { form: Form::Distance, ..Nature::PLAIN }),
         (kl::entry(), Nature::default()),
         (precomputed::entry(), precomputed::NATURE),
     ];
@@ -368,7 +388,7 @@ impl KernelSpec {
 
     /// Whether the input is the matrix of values itself.
     pub fn is_precomputed(&self) -> bool {
-        self.nature().precomputed
+        self.nature().form == Form::Precomputed
     }
 
     /// Whether it is not in the list.

@@ -1,6 +1,6 @@
 //! Kernels that are not in the list: implemented elsewhere and handed over by value.
 
-use super::{Derivative, GraphKernel, Kernel, KernelSpec, Nature, Normalization, Separable};
+use super::{Derivative, Form, GraphKernel, Kernel, KernelSpec, Nature, Normalization, Separable};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
@@ -96,7 +96,8 @@ impl KernelSpec {
             path.rsplit("::").next().unwrap_or(path)
         }
         let name = named(&kernel);
-        let nature = Nature { precomputed: kernel.is_precomputed(), ..Nature::default() };
+        let form = if kernel.is_precomputed() { Form::Precomputed } else { Form::Other };
+        let nature = Nature { form, ..Nature::PLAIN };
         let kernel: Arc<dyn Kernel<T>> = Arc::new(kernel);
         KernelSpec { own: Some(Own { kernel: Arc::new(kernel), precision: T::NAME, nature }), ..KernelSpec::new(name) }
     }

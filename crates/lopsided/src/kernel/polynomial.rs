@@ -86,8 +86,7 @@ impl<T: Scalar> Kernel<T> for Polynomial {
     }
 }
 
-pub(super) const NATURE: Nature =
-    Nature { symmetric: true, bandwidth: None, distance: false, product: false, precomputed: false, graph: None };
+pub(super) const NATURE: Nature = Nature { symmetric: true, ..Nature::PLAIN };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {

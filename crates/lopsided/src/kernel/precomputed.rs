@@ -1,5 +1,4 @@
-use super::Kernel;
-use super::Nature;
+use super::{Form, Kernel, Nature};
 use crate::base::error::{Error, Result};
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -39,8 +38,7 @@ impl<T: Scalar> Kernel<T> for Precomputed {
     }
 }
 
-pub(super) const NATURE: Nature =
-    Nature { symmetric: false, bandwidth: None, distance: false, product: false, precomputed: true, graph: None };
+pub(super) const NATURE: Nature = Nature { form: Form::Precomputed, ..Nature::PLAIN };
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     Entry {

@@ -62,14 +62,7 @@ pub(super) fn exponential_block<T: Scalar>(
     });
 }
 
-pub(super) const NATURE: Nature = Nature {
-    symmetric: true,
-    bandwidth: Some(Meeting::Dot),
-    distance: true,
-    product: false,
-    precomputed: false,
-    graph: None,
-};
+pub(super) const NATURE: Nature = Nature::of_distances(Meeting::Dot, true);
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     let about = "k(x, z) = exp(-gamma |x - z|^2)";

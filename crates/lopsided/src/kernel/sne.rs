@@ -58,14 +58,7 @@ impl<T: Scalar> Kernel<T> for Sne {
     }
 }
 
-pub(super) const NATURE: Nature = Nature {
-    symmetric: false,
-    bandwidth: Some(Meeting::Dot),
-    distance: true,
-    product: false,
-    precomputed: false,
-    graph: None,
-};
+pub(super) const NATURE: Nature = Nature::of_distances(Meeting::Dot, false);
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn Kernel<T>> {
     let about = "k(x, z) = exp(-gamma |x - z|^2) / sum over all z' of exp(-gamma |x - z'|^2)";

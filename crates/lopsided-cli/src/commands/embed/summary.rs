@@ -244,7 +244,7 @@ impl DryRun {
     pub(in crate::commands) fn show(&self, context: &Context) -> Result<()> {
         context.line.clear();
         context.notes(&self.problem.notes);
-        if context.global.json { talk::json(self) } else { talk::print(&terminal::aligned(&self.lines())) }
+        context.say(self, &self.lines())
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

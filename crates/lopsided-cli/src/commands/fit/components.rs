@@ -6,7 +6,7 @@ use crate::commands::Outcome;
 use crate::commands::embed::summary::DryRun;
 use crate::commands::fit::summary::word;
 use crate::context::Context;
-use crate::{input, memory, output, page, talk, terminal};
+use crate::{input, memory, output, page};
 use anyhow::Result;
 use lopsided::base::error::bytes;
 use lopsided::base::settings::Settings;
@@ -139,7 +139,7 @@ impl Summary {
     fn show(&self, context: &Context) -> lopsided::Result<()> {
         context.line.clear();
         context.notes(&self.warnings);
-        if context.global.json { talk::json(self) } else { talk::print(&terminal::aligned(&self.lines())) }
+        context.say(self, &self.lines())
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {

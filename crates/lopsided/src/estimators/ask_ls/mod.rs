@@ -55,7 +55,9 @@ use crate::estimators::gram::{self, Gram};
 use crate::estimators::kernel_svd::Plan;
 use crate::estimators::recipe::Usual;
 use crate::operator::{Access, KernelMatrix, Operator, Turn, Weighted, Widened};
-use crate::solvers::linsys::{self, CoupledSolution, CoupledSystem, OnSingular, Route, SystemReport, check_penalty};
+use crate::solvers::linsys::{
+    self, CoupledSolution, CoupledSystem, Limits, OnSingular, Route, SystemReport, check_penalty,
+};
 use faer::MatRef;
 use rayon::prelude::*;
 use stack::Scores;
@@ -383,7 +385,7 @@ impl AskLs {
             return Ok(None);
         }
         let block = crate::operator::Submatrix::new(task.k, Some(task.train), Some(task.train));
-        let solved = self.system().solve_parts(&block, task.y, folds, run)?;
+        let solved = self.system().solve_parts(&block, task.y, folds, run, &Limits::USUAL)?;
         let of = |one: CoupledSolution| (Functions::padded(&one, task.train, task.k.nrows()), one.report);
         Ok(solved.map(|all| all.into_iter().map(of).collect()))
     }

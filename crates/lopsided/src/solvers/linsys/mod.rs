@@ -89,7 +89,7 @@ const SYMMETRIC_SHARE: usize = 32;
 
 /// Numbers of samples at which `auto` changes its way; tests lower them.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+pub(crate) struct Limits {
     /// From so many on Krylov spaces are tried first.
     krylov: usize,
     /// Up to so many factors come next, beyond it MINRES.
@@ -101,7 +101,7 @@ struct Limits {
 }
 
 impl Limits {
-    const USUAL: Limits = Limits { krylov: 500, dense: DENSE, factored: 20_000, complete: 1500 };
+    pub(crate) const USUAL: Limits = Limits { krylov: 500, dense: DENSE, factored: 20_000, complete: 1500 };
 
     /// Whether landmarks make products so few that spaces without them are not worth a trial.
     fn has_landmarks(&self, k: &dyn Operator<f64>, symmetric: bool) -> bool {
@@ -236,15 +236,20 @@ impl Route {
 const WAYS: [(&str, OnSingular); 3] =
     [("tikhonov", OnSingular::Tikhonov(1.0)), ("min-norm", OnSingular::MinNorm), ("error", OnSingular::Error)];
 
+/// The one of this name.
+fn named<V: Copy>(kind: &'static str, list: &[(&str, V)], text: &str) -> Result<V> {
+    list.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| Error::Unknown {
+        kind,
+        name: text.into(),
+        known: list.iter().map(|(name, _)| (*name).into()).collect(),
+    })
+}
+
 impl FromStr for OnSingular {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        WAYS.iter().find(|(name, _)| *name == text).map(|(_, way)| *way).ok_or_else(|| Error::Unknown {
-            kind: "way with singular systems",
-            name: text.into(),
-            known: WAYS.map(|(name, _)| name.into()).to_vec(),
-        })
+        named("way with singular systems", &WAYS, text)
     }
 }
 
@@ -252,11 +257,7 @@ impl FromStr for Route {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        ROUTES.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| Error::Unknown {
-            kind: "route",
-            name: text.into(),
-            known: ROUTES.map(|(name, _)| name.into()).to_vec(),
-        })
+        named("route", &ROUTES, text)
     }
 }
 

@@ -60,16 +60,6 @@ impl CoupledSystem {
         targets: MatRef<'_, f64>,
         held: &[Vec<usize>],
         run: &Run,
-    ) -> Result<Option<Vec<CoupledSolution>>> {
-        self.parts_within(k, targets, held, run, &Limits::USUAL)
-    }
-
-    pub(super) fn parts_within(
-        &self,
-        k: &dyn Operator<f64>,
-        targets: MatRef<'_, f64>,
-        held: &[Vec<usize>],
-        run: &Run,
         limits: &Limits,
     ) -> Result<Option<Vec<CoupledSolution>>> {
         self.check(k, targets)?;

@@ -216,7 +216,7 @@ fn parts_at_once_are_what_each_is_alone() {
         for penalty in [0.02 * penalty, penalty] {
             let (operator, y) = (DenseOperator::Borrowed(k.as_ref()), labels(n));
             let system = CoupledSystem { penalty, ..CoupledSystem::default() };
-            let all = system.parts_within(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap().unwrap();
+            let all = system.solve_parts(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap().unwrap();
             for (part, found) in parts.iter().zip(all) {
                 let rest: Vec<usize> = (0..n).filter(|i| !part.contains(i)).collect();
                 let block = operator::Submatrix::new(&operator, Some(&rest), Some(&rest));
@@ -243,13 +243,13 @@ fn singular_parts_are_said() {
     let (operator, y) = (DenseOperator::Borrowed(k.as_ref()), labels(n));
     let limits = Limits { krylov: 1, dense: 1, factored: 1, complete: 1 };
     let system = CoupledSystem { penalty: 1.0, ..CoupledSystem::default() };
-    let found = system.parts_within(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap().unwrap();
+    let found = system.solve_parts(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap().unwrap();
     assert!(found[0].report.warnings[0].contains("singular"), "{:?}", found[0].report);
     let kept: Vec<usize> = (0..n).filter(|i| !parts[0].contains(i)).collect();
     let mean = kept.iter().map(|&i| y[(i, 0)]).sum::<f64>() / kept.len() as f64;
     assert!(kept.iter().all(|&i| (found[0].a[(i, 0)] - 0.4 * (y[(i, 0)] - mean)).abs() < 1e-8)); // h/(h² + 1) for h = 2
     let refuses = CoupledSystem { on_singular: OnSingular::Error, ..system };
-    let error = refuses.parts_within(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap_err();
+    let error = refuses.solve_parts(&operator, y.as_ref(), &parts, &RUN(), &limits).unwrap_err();
     assert!(matches!(error, Error::Singular { .. }), "{error}");
 }
 
@@ -271,7 +271,7 @@ fn products_give_the_same_bits_for_any_number_of_threads() {
             if symmetric {
                 return system.solve_within(&k, labels(n).as_ref(), &RUN(), &limits).unwrap();
             }
-            system.parts_within(&k, labels(n).as_ref(), &dealt(n, 3), &RUN(), &limits).unwrap().unwrap().remove(1)
+            system.solve_parts(&k, labels(n).as_ref(), &dealt(n, 3), &RUN(), &limits).unwrap().unwrap().remove(1)
         };
         pool.install(|| {
             let (one, other) = (of("rbf", true), of("sne", false));

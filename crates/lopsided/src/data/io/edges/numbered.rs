@@ -27,8 +27,7 @@ pub(super) fn pieces(block: &[u8], separator: Option<Separator>) -> Vec<Piece> {
     }
     let piece = |bytes: Range<usize>| {
         let text = &block[bytes.clone()];
-        let open = usize::from(text.last() != Some(&b'\n'));
-        let lines = text.iter().filter(|b| **b == b'\n').count() + open;
+        let lines = text.split(|b| *b == b'\n').count() - usize::from(text.ends_with(b"\n"));
         Piece { bytes, lines, links: separator.and_then(|separator| links(text, separator, lines)) }
     };
     // One piece asks no other thread.
