@@ -1,6 +1,7 @@
 """What the scripts of this folder share."""
 import argparse
 import csv
+import gzip
 import json
 import os
 import subprocess
@@ -12,6 +13,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 WORK = ROOT / "benchsuite" / "work"
+
+
+def rows_of(path):
+    """The rows of a table below its header, plain or gzipped."""
+    with (gzip.open(path, "rt") if path.suffix == ".gz" else open(path, newline="")) as file:
+        return list(csv.reader(file))[1:]
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
 
 
 def numpy():

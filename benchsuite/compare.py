@@ -11,7 +11,6 @@
 Seconds of the clock are shared with whatever else runs; processor seconds are those of all threads together.
 """
 import argparse
-import csv
 import json
 import os
 import platform
@@ -20,20 +19,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from common import TARGET, measured
+from common import TARGET, measured, rows_of, write
 
 GRAPHS, TABLES = ["cora", "citeseer", "twitch_pt"], ["spambase", "protein_casp"]
-
-
-def rows_of(path):
-    with open(path, newline="") as file:
-        return list(csv.reader(file))[1:]
-
-
-def write(path, header, rows):
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
-    return path
 
 
 class Compare:

@@ -10,15 +10,13 @@ nodes that no choice sees.
 """
 
 import argparse
-import csv
-import gzip
 import os
 import platform
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from common import Program
+from common import Program, rows_of, write
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -33,17 +31,6 @@ RANKS = [10, 30, 100]
 def found(folder, name):
     """The file, plain or gzipped."""
     return next((path for path in (folder / name, folder / f"{name}.gz") if path.exists()), None)
-
-
-def rows_of(path):
-    with (gzip.open(path, "rt") if path.suffix == ".gz" else open(path, newline="")) as file:
-        return list(csv.reader(file))[1:]
-
-
-def write(path, header, rows):
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
-    return path
 
 
 class Nodes:

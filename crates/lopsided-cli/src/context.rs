@@ -48,6 +48,17 @@ impl Context {
     }
 }
 
+/// A function of the samples' type, in the precision that is asked for.
+macro_rules! in_precision {
+    ($context:ident, $job:ident($($argument:ident),*)) => {
+        match $context.global.precision {
+            crate::args::Precision::F64 => $job::<f64>($($argument),*),
+            crate::args::Precision::F32 => $job::<f32>($($argument),*),
+        }
+    };
+}
+pub(crate) use in_precision;
+
 /// More threads than any machine of today has cores.
 const MOST_THREADS: usize = 1024;
 /// As much stack as a main thread has.

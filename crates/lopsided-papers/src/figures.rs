@@ -111,7 +111,7 @@ fn spectrum_table(races: &[Race]) -> String {
     let mut out = String::from("gamma_factor,method,setting,landmarks,eta,seconds,speedup\n");
     for race in races {
         for course in &race.courses {
-            let reached = course.reached[0].as_ref();
+            let reached = course.reached[0].as_ref().map(|reached| &reached.attempt);
             let cell = |text: Option<String>| text.unwrap_or_default();
             let _ = writeln!(
                 out,

@@ -147,12 +147,10 @@ pub(super) struct Attempt {
 /// The loosest setting that reaches an accuracy.
 #[derive(Clone, Serialize)]
 pub(super) struct Reached {
-    pub(super) setting: String,
-    pub(super) landmarks: Option<usize>,
-    pub(super) accuracy: Accuracy,
-    /// From the samples to the triplets: setting up the matrix, and the median time of this setting.
-    pub(super) seconds: f64,
-    /// The same with all attempts that failed before.
+    /// With seconds from the samples to the triplets: setting up the matrix, and the median time of this setting.
+    #[serde(flatten)]
+    pub(super) attempt: Attempt,
+    /// The seconds with all attempts that failed before.
     pub(super) seconds_with_failures: f64,
 }
 
@@ -209,7 +207,8 @@ impl Course {
             if !now.is_empty() {
                 let seconds = problem.build_seconds + median(method, problem, &params, (seconds, demand), &desk.run)?;
                 let seconds_with_failures = seconds + (spent - problem.build_seconds);
-                let reached = Reached { setting, landmarks, accuracy, seconds, seconds_with_failures };
+                let attempt = Attempt { setting, landmarks, accuracy, seconds };
+                let reached = Reached { attempt, seconds_with_failures };
                 now.into_iter().for_each(|at| course.reached[at] = Some(reached.clone()));
             }
             spent += seconds;

@@ -2,8 +2,8 @@
 
 use super::Outcome;
 use super::embed::summary::DryRun;
-use crate::args::{BiclusterArgs, Precision};
-use crate::context::Context;
+use crate::args::BiclusterArgs;
+use crate::context::{Context, in_precision};
 use crate::input::{self, Loaded};
 use crate::{estimator, memory, output, page};
 use anyhow::Result;
@@ -49,10 +49,7 @@ struct Summary {
 
 /// Clusters in the wanted precision.
 pub(crate) fn run(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {
-    match context.global.precision {
-        Precision::F64 => bicluster::<f64>(args, context),
-        Precision::F32 => bicluster::<f32>(args, context),
-    }
+    in_precision!(context, bicluster(args, context))
 }
 
 fn bicluster<T: Scalar>(args: &BiclusterArgs, context: &Context) -> Result<Outcome> {

@@ -195,7 +195,7 @@ impl Field<'_> {
     }
 
     fn told(&self, name: &str, factor: f64, course: Course) -> Course {
-        let last = course.reached.iter().rev().flatten().next();
+        let last = course.reached.iter().rev().flatten().next().map(|reached| &reached.attempt);
         let text = last.map_or("not reached".into(), |r| format!("eta {:.1e} in {:.3} s", r.accuracy.eta, r.seconds));
         tell(self.desk, &format!("{name} x {factor}: {}: {text}", course.method));
         course
@@ -210,7 +210,7 @@ impl Race {
 
     /// Landmarks on a side that the method needs to the accuracy at this position.
     pub(super) fn landmarks(&self, method: &str, at: usize) -> Option<usize> {
-        self.courses.iter().find(|c| c.method == method)?.reached[at].as_ref()?.landmarks
+        self.courses.iter().find(|c| c.method == method)?.reached[at].as_ref()?.attempt.landmarks
     }
 }
 
@@ -237,5 +237,5 @@ impl Goal {
 
 /// Seconds of a method to the accuracy at this position, if it got there.
 fn seconds(courses: &[Course], method: &str, at: usize) -> Option<f64> {
-    courses.iter().find(|c| c.method == method)?.reached[at].as_ref().map(|r| r.seconds)
+    courses.iter().find(|c| c.method == method)?.reached[at].as_ref().map(|r| r.attempt.seconds)
 }

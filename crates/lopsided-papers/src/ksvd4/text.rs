@@ -1,6 +1,7 @@
 //! The tables for people.
 
 use super::{Course, Goal, METHODS, NYSTROM, Race, SetReport, seconds};
+use crate::solvers::Reached;
 use std::fmt::Write as _;
 
 /// The tables of one set.
@@ -55,22 +56,22 @@ fn race_text(race: &Race) -> String {
 fn course_text(course: &Course, at: usize, goal: &Goal) -> String {
     let theirs = METHODS.iter().find(|m| m.name == course.method).and_then(|m| m.paper).zip(goal.paper);
     let paper = theirs.map_or("-".into(), |(of, figures)| format!("{:.3}", of(&figures)));
-    let Some(reached) = &course.reached[at] else {
+    let Some(Reached { attempt, seconds_with_failures }) = &course.reached[at] else {
         let best = course.attempts.iter().map(|a| a.accuracy.eta).fold(f64::INFINITY, f64::min);
         let best = if best.is_finite() { format!(", best eta {best:.1e}") } else { String::new() };
         let why = course.stopped.as_deref().unwrap_or_default();
         return format!("{:34}  {:82}  {paper:>8}\n", course.method, format!("not reached{best}: {why}"));
     };
-    let speedup = goal.randomized_seconds.map_or("-".into(), |s| format!("{:.2}", s / reached.seconds));
+    let speedup = goal.randomized_seconds.map_or("-".into(), |s| format!("{:.2}", s / attempt.seconds));
     format!(
         "{:34}  {:12}  {:8.1e}  {:8.1e}  {:8.1e}  {:>9.4}  {:>9.4}  {speedup:>8}  {paper:>8}\n",
         course.method,
-        reached.setting,
-        reached.accuracy.eta,
-        reached.accuracy.residual,
-        reached.accuracy.angle_sine,
-        reached.seconds,
-        reached.seconds_with_failures,
+        attempt.setting,
+        attempt.accuracy.eta,
+        attempt.accuracy.residual,
+        attempt.accuracy.angle_sine,
+        attempt.seconds,
+        seconds_with_failures,
     )
 }
 

@@ -348,6 +348,13 @@ mod tests {
         Checkpoint::open(path, resume).unwrap().with_every(Duration::ZERO)
     }
 
+    /// A checkpoint with one state, written and left.
+    fn left(path: &Path, state: Vec<u8>) {
+        let mine = opened(path, false);
+        mine.belongs(|| owner(3), || 7).unwrap();
+        mine.keep("a", state).unwrap();
+    }
+
     #[test]
     fn states_come_back_where_they_were_left() {
         let folder = tempfile::tempdir().unwrap();
@@ -378,10 +385,7 @@ mod tests {
     fn the_work_of_others_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
-        let mine = opened(&path, false);
-        mine.belongs(|| owner(3), || 7).unwrap();
-        mine.keep("a", vec![1]).unwrap();
-        drop(mine);
+        left(&path, vec![1]);
         let refused = |settings: Map<String, Value>, data: u64| {
             let again = opened(&path, true);
             again.belongs(|| settings, || data).unwrap_err().to_string()
@@ -400,10 +404,7 @@ mod tests {
     fn damage_is_seen_wherever_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
-        let mine = opened(&path, false);
-        mine.belongs(|| owner(3), || 7).unwrap();
-        mine.keep("a", (0..100).collect()).unwrap();
-        drop(mine);
+        left(&path, (0..100).collect());
         let whole = std::fs::read(&path).unwrap();
         for at in 0..whole.len() {
             let mut damaged = whole.clone();

@@ -80,6 +80,16 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
     let of_rows = Abilities { transform_rows: true, ..Abilities::default() };
     let embeds = Abilities { transform_cols: true, ..of_rows };
     let with = |own: &[Setting]| [gram::settings(), own.to_vec()].concat();
+    let by_landmarks = |name, about, build: Build<T>| Member {
+        name,
+        about,
+        command: "fit",
+        settings: with(&APPROXIMATION_SETTINGS),
+        can: of_rows,
+        streams: false,
+        nodes: Usual::COMPONENTS,
+        build,
+    };
     let describing = vec![
         Member {
             name: "embed",
@@ -101,26 +111,14 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
             nodes: Usual::CLUSTERS,
             build: |_, given, data| Ok(Box::new(recipe::biclustering::<T>(given, (data.x.count(), data.x.width()))?)),
         },
-        Member {
-            name: "kpca",
-            about: "kernel principal components of the rows, exact or by landmarks",
-            command: "fit",
-            settings: with(&APPROXIMATION_SETTINGS),
-            can: of_rows,
-            streams: false,
-            nodes: Usual::COMPONENTS,
-            build: |_, given, data| Ok(Box::new(recipe::components(given, data)?)),
-        },
-        Member {
-            name: "features",
-            about: "features of landmarks, whose scalar products approximate the kernel (Nyström)",
-            command: "fit",
-            settings: with(&APPROXIMATION_SETTINGS),
-            can: of_rows,
-            streams: false,
-            nodes: Usual::COMPONENTS,
-            build: |_, given, data| Ok(Box::new(recipe::features(given, data)?)),
-        },
+        by_landmarks("kpca", "kernel principal components of the rows, exact or by landmarks", |_, given, data| {
+            Ok(Box::new(recipe::components(given, data)?))
+        }),
+        by_landmarks(
+            "features",
+            "features of landmarks, whose scalar products approximate the kernel (Nyström)",
+            |_, given, data| Ok(Box::new(recipe::features(given, data)?)),
+        ),
     ];
     let predicting = estimators::<T>().into_iter().map(|entry| Member {
         name: entry.name,

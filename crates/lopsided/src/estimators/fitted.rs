@@ -1,6 +1,6 @@
 //! What any estimator leaves behind, and what that can do.
 
-use super::{BiclusteringModel, Head, KernelPcaModel, KernelSvdModel, Model, load_model, onnx};
+use super::{BiclusteringModel, Head, KernelPcaModel, KernelSvdModel, Model, kernel_pca, kernel_svd, load_model, onnx};
 use crate::base::Run;
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -127,10 +127,11 @@ impl<T: Scalar> Fitted<T> {
     /// # Errors
     /// [`Error::Archive`] for a damaged file or one of something else.
     pub fn from_archive(archive: &Archive) -> Result<Self> {
-        if KernelPcaModel::<T>::is_in(archive) {
+        let is = |name: &str| archive.field::<String>("estimator").is_ok_and(|own| own == name);
+        if is(kernel_pca::NAME) {
             return KernelPcaModel::from_archive(archive).map(Fitted::Components);
         }
-        if KernelSvdModel::<T>::is_in(archive) && !Head::is_in(archive) {
+        if is(kernel_svd::NAME) && !Head::is_in(archive) {
             return Ok(match BiclusteringModel::of(archive)? {
                 Ok(model) => Fitted::Clusters(model),
                 Err(svd) => Fitted::Embedding(svd),

@@ -92,10 +92,11 @@ impl Account {
         (loss, Some(slope).filter(|slope| slope * size != 0.0))
     }
 
-    /// Counts a step.
-    pub(super) fn stepped(&mut self, step: f64, gradient: f64) {
+    /// Counts a step down the slope of an instance of this size, and says what its terms of these weights change by.
+    pub(super) fn change(&mut self, step: f64, slope: f64, size: f64, weights: &[f64]) -> Vec<f64> {
         self.last_step = step;
-        self.stepped_energy += step * gradient * gradient;
+        self.stepped_energy += step * (slope * size) * (slope * size);
+        weights.iter().map(|w| -step * slope * w).collect()
     }
 }
 

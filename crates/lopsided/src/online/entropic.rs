@@ -170,9 +170,7 @@ impl OnlineLearner for ExponentiatedGradient {
         let slope = self.spec.loss.slope(prediction, label);
         self.account.record(loss, slope * size);
         if slope != 0.0 {
-            let step = self.step();
-            self.account.stepped(step, slope * size);
-            let change: Vec<f64> = weights.iter().map(|w| -step * slope * w).collect();
+            let change = self.account.change(self.step(), slope, size, &weights);
             self.exponent.add(instance, &looks, &change)?;
             self.decompose()?;
         }

@@ -104,8 +104,7 @@ impl OnlineLearner for GradientDescent {
         let (loss, slope) = self.account.judged(self.spec.loss, label, prediction, size);
         if let Some(slope) = slope {
             let step = self.step();
-            self.account.stepped(step, slope * size);
-            let change: Vec<f64> = weights.iter().map(|w| -step * slope * w).collect();
+            let change = self.account.change(step, slope, size, &weights);
             self.matrix.add(instance, &looks, &change)?;
             self.account.span = self.account.span.max(self.matrix.left.rank().min(self.matrix.right.rank()));
             self.reach += (step * (slope * size)).abs();

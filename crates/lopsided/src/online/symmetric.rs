@@ -79,9 +79,7 @@ impl OnlineLearner for SymmetricDescent {
         let size = self.size_of(instance, &looks, &weights)?;
         let (loss, slope) = self.account.judged(self.spec.loss, label, prediction, size);
         if let Some(slope) = slope {
-            let step = self.step();
-            self.account.stepped(step, slope * size);
-            let change: Vec<f64> = weights.iter().map(|w| -step * slope * w).collect();
+            let change = self.account.change(self.step(), slope, size, &weights);
             self.matrix.add(instance, &looks, &change)?;
             self.account.span = self.account.span.max(self.matrix.space.rank());
             self.project()?;

@@ -5,8 +5,8 @@ mod streamed;
 pub(super) mod summary;
 
 use super::Outcome;
-use crate::args::{EmbedArgs, OutputArgs, Precision};
-use crate::context::Context;
+use crate::args::{EmbedArgs, OutputArgs};
+use crate::context::{Context, in_precision};
 use crate::input::{self, Loaded};
 use crate::{estimator, output, page};
 use anyhow::Result;
@@ -19,10 +19,7 @@ use summary::{DryRun, Summary};
 
 /// Embeds in the wanted precision.
 pub(crate) fn run(args: &EmbedArgs, context: &Context) -> Result<Outcome> {
-    match context.global.precision {
-        Precision::F64 => embed::<f64>(args, context),
-        Precision::F32 => embed::<f32>(args, context),
-    }
+    in_precision!(context, embed(args, context))
 }
 
 fn embed<T: Scalar>(args: &EmbedArgs, context: &Context) -> Result<Outcome> {

@@ -10,8 +10,8 @@ mod summary;
 
 use super::Outcome;
 use super::embed::summary::DryRun;
-use crate::args::{FitArgs, Precision};
-use crate::context::Context;
+use crate::args::FitArgs;
+use crate::context::{Context, in_precision};
 use crate::labelled::{self, Labelled};
 use crate::{estimator, input, output};
 use anyhow::Result;
@@ -27,10 +27,7 @@ const SCORED: usize = 1000;
 
 /// Fits in the wanted precision.
 pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
-    match context.global.precision {
-        Precision::F64 => fit::<f64>(args, context),
-        Precision::F32 => fit::<f32>(args, context),
-    }
+    in_precision!(context, fit(args, context))
 }
 
 fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {

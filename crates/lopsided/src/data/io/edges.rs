@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn long_lists_are_read_as_short_ones_are() {
-        let lines = (0..60_000u32).map(|k| format!("{},{}\n", k * 7919 % 30_011, k * 104_729 % 30_011));
+        let lines = (0..60_000u64).map(|k| format!("{},{}\n", k * 7919 % 30_011, k * 104_729 % 30_011));
         let numbers = lines.collect::<Vec<_>>().concat();
         let (plain, _) = graph(&numbers);
         let mut weighted = numbers.replace('\n', ",1\n");

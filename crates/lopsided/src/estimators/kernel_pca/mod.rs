@@ -6,4 +6,4 @@ mod pca;
 
 pub use features::NystromFeatures;
 pub use pca::{KernelPca, KernelPcaModel};
-pub(super) use pca::{center_columns, leading, nonzero};
+pub(super) use pca::{NAME, center_columns, leading, nonzero};

@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Name in saved files and listings.
-const NAME: &str = "kpca";
+pub(in crate::estimators) const NAME: &str = "kpca";
 
 /// Kernel principal components, exact or by landmarks.
 ///
@@ -280,11 +280,6 @@ impl<T: Scalar> KernelPcaModel<T> {
     pub fn transform(&self, x: SamplesRef<'_, T>, run: &Run) -> Result<Mat<f64>> {
         x.check_finite("the new rows")?;
         self.functions.apply(x, run)
-    }
-
-    /// Whether an archive has one.
-    pub(in crate::estimators) fn is_in(archive: &Archive) -> bool {
-        archive.field::<String>("estimator").is_ok_and(|name| name == NAME)
     }
 
     /// The model as arrays and metadata.

@@ -7,7 +7,7 @@ mod saved;
 mod scaling;
 
 pub use model::KernelSvdModel;
-pub(in crate::estimators) use saved::{put_data, take_data};
+pub(in crate::estimators) use saved::{NAME, put_data, take_data};
 pub use scaling::Scaling;
 
 use crate::base::Run;

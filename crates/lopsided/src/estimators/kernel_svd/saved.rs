@@ -12,16 +12,11 @@ use crate::solvers::svd::Svd;
 use std::path::Path;
 
 /// Name in saved files and listings.
-const NAME: &str = "kernel-svd";
+pub(in crate::estimators) const NAME: &str = "kernel-svd";
 /// Names of the arrays with the compatibility maps.
 const MAPS: [(&str, Side); 2] = [("compat.rows", Side::Row), ("compat.cols", Side::Col)];
 
 impl<T: Scalar> KernelSvdModel<T> {
-    /// Whether an archive has one.
-    pub(in crate::estimators) fn is_in(archive: &Archive) -> bool {
-        archive.field::<String>("estimator").is_ok_and(|name| name == NAME)
-    }
-
     /// The model as arrays and metadata.
     pub fn archive(&self) -> Archive {
         let mut archive = Archive::of_model::<T>(NAME);

@@ -162,9 +162,10 @@ impl<T: Scalar> Sketch<T> {
         let mut all_cols = [&cols[..], &patch_cols].concat();
         all_cols.sort_unstable();
         all_cols.dedup();
+        let listed = Listed { rows: [&rows, &patch_rows], cols: &all_cols, scale };
         let found = match &coordinates {
-            Coordinates::All => gathered(a, [&rows, &patch_rows], &all_cols, scale, run)?,
-            Coordinates::Signs(signs) => projected(a, signs, [&rows, &patch_rows], &all_cols, scale, run)?,
+            Coordinates::All => gathered(a, &listed, run)?,
+            Coordinates::Signs(signs) => projected(a, signs, &listed, run)?,
         };
         let [x, x_patch, z] = found;
         // Every chosen column is among all of them, so the position that the search returns is its own.
@@ -244,14 +245,16 @@ impl<T: Scalar> Sketch<T> {
     }
 }
 
-/// The listed rows, twice, and z̃ of the listed columns, as they are.
-fn gathered<T: Scalar>(
-    a: &RowStream<T>,
-    rows: [&[usize]; 2],
-    cols: &[usize],
+/// Two lists of rows, and columns that are scaled.
+struct Listed<'a, T> {
+    rows: [&'a [usize]; 2],
+    cols: &'a [usize],
     scale: T,
-    run: &Run,
-) -> Result<[Samples<T>; 3]> {
+}
+
+/// The listed rows and z̃ of the listed columns, as they are.
+fn gathered<T: Scalar>(a: &RowStream<T>, listed: &Listed<'_, T>, run: &Run) -> Result<[Samples<T>; 3]> {
+    let Listed { rows, cols, scale } = *listed;
     let mut x = [Csr::empty(a.ncols()), Csr::empty(a.ncols())];
     let mut z = GramColumns::new(cols.len());
     a.for_each_chunk(LANDMARKS, &run.watch, |start, chunk| {
@@ -267,11 +270,10 @@ fn gathered<T: Scalar>(
 fn projected<T: Scalar>(
     a: &RowStream<T>,
     signs: &Signs<T>,
-    rows: [&[usize]; 2],
-    cols: &[usize],
-    scale: T,
+    listed: &Listed<'_, T>,
     run: &Run,
 ) -> Result<[Samples<T>; 3]> {
+    let Listed { rows, cols, scale } = *listed;
     let empty = |count| Mat::zeros(signs.width(), count);
     let (mut x, mut z) = ([empty(rows[0].len()), empty(rows[1].len())], empty(cols.len()));
     a.for_each_chunk(LANDMARKS, &run.watch, |start, chunk| {

@@ -1,6 +1,6 @@
 //! The choice between a complete decomposition and an iteration.
 
-use super::{BLOCK, Exact, Lanczos, RESTARTS, Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
+use super::{Exact, Lanczos, Run, SolverPlan, Svd, SvdSolver, check_rank, iterating, tolerance};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -71,10 +71,6 @@ impl<T: Scalar> SvdSolver<T> for Auto {
 }
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
-    Entry {
-        name: "auto",
-        about: "exact for small matrices and large ranks, lanczos otherwise",
-        settings: &[TOL, BLOCK, RESTARTS],
-        build: |params| Ok(Box::new(Auto::new::<T>(params)?)),
-    }
+    let about = "exact for small matrices and large ranks, lanczos otherwise";
+    iterating("auto", about, |params| Ok(Box::new(Auto::new::<T>(params)?)))
 }

@@ -12,7 +12,7 @@
 //! 5. No restarts left: the answer is what it is, and the gate measures it.
 
 use super::krylov::{Krylov, Ritz};
-use super::{BLOCK, RESTARTS, Run, SolverPlan, Svd, SvdSolver, TOL, check_rank, tolerance};
+use super::{Run, SolverPlan, Svd, SvdSolver, check_rank, iterating, tolerance};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -264,10 +264,6 @@ impl Confirmation {
 }
 
 pub(super) fn entry<T: Scalar>() -> Entry<dyn SvdSolver<T>> {
-    Entry {
-        name: "lanczos",
-        about: "block Golub-Kahan-Lanczos with thick restart, until the residuals reach the tolerance",
-        settings: &[TOL, BLOCK, RESTARTS],
-        build: |params| Ok(Box::new(Lanczos::new::<T>(params)?)),
-    }
+    let about = "block Golub-Kahan-Lanczos with thick restart, until the residuals reach the tolerance";
+    iterating("lanczos", about, |params| Ok(Box::new(Lanczos::new::<T>(params)?)))
 }

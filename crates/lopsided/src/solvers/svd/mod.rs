@@ -263,6 +263,15 @@ const BLOCK: Setting = Setting::new(
 /// Restarts of an iterative solver.
 const RESTARTS: Setting =
     Setting::new("restarts", "most restarts of an iterative solver", "a whole number of at least 1", "300");
+/// An iterative solver of a list.
+fn iterating<T: Scalar>(
+    name: &'static str,
+    about: &'static str,
+    build: fn(&Settings) -> Result<Box<dyn SvdSolver<T>>>,
+) -> Entry<dyn SvdSolver<T>> {
+    Entry { name, about, settings: &[TOL, BLOCK, RESTARTS], build }
+}
+
 /// Landmarks among the rows.
 const ROWS_SAMPLE: Setting =
     sample("rows-sample", "row landmarks of a Nyström solver", "between the rank and all rows");
