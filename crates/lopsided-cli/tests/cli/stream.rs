@@ -58,6 +58,19 @@ fn coordinates_are_exact_by_default_and_bits_the_same_by_any_number_of_threads()
 }
 
 #[test]
+fn a_streamed_embedding_has_a_page() {
+    let scratch = Scratch::new();
+    scratch.write("a.svm", sparse_table(120));
+    scratch.rough(&format!("embed a.svm {OPTIONS} --kernel rbf --report page.html"));
+    let page = text(&scratch.bytes("page.html"));
+    for part in
+        ["Embedding of a.svm", "Map of the rows", "Map of the columns", "Singular values of G", "passes over the file"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn the_default_kernel_says_that_its_row_sums_are_estimates() {
     let scratch = Scratch::new();
     scratch.write("a.svm", sparse_table(120));

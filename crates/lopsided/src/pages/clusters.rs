@@ -63,7 +63,7 @@ pub fn clusters<T: Scalar>(
         rows: model.row_clusters.clone(),
         cols: model.col_clusters.clone(),
     };
-    map::sections(page, &model.svd, Some(&groups), run)
+    map::sections(page, &(&model.svd).into(), Some(&groups), run)
 }
 
 fn sizes<T>(model: &BiclusteringModel<T>) -> Vec<Vec<String>> {

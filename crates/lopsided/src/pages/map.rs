@@ -4,11 +4,13 @@ use crate::base::Run;
 use crate::base::error::Result;
 use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
-use crate::data::dataset::Target;
+use crate::data::dataset::{Dataset, Target};
+use crate::data::graph::GraphFrame;
 use crate::data::samples::{SamplesRef, Side};
-use crate::estimators::KernelSvdModel;
+use crate::estimators::{KernelSvdModel, Scaling};
 use crate::report::{Cloud, Page, Panel};
 use crate::solvers::neighbours::NeighbourMap;
+use crate::solvers::svd::Svd;
 use faer::{Mat, MatRef};
 use std::cmp::Reverse;
 
@@ -21,17 +23,54 @@ const NAMED: usize = 30;
 /// Fewer samples than this need no map: their plain components are shown.
 const FEW: usize = 20;
 
+/// What pages show of an embedding, held or made out of core.
+pub(super) struct Shown<'a, T> {
+    pub(super) svd: &'a Svd<T>,
+    pub(super) scaling: Scaling,
+    /// The samples, where they are held.
+    pub(super) data: Option<&'a Dataset<T>>,
+    /// Whether the rows and the columns are the same samples.
+    pub(super) one_set: bool,
+}
+
+impl<'a, T: Scalar> From<&'a KernelSvdModel<T>> for Shown<'a, T> {
+    fn from(model: &'a KernelSvdModel<T>) -> Self {
+        let data = &model.data;
+        let alone = data.z.is_none() && data.maps.cols.is_none() && !model.kernel.is_precomputed();
+        Shown { svd: &model.svd, scaling: model.scaling, data: Some(data), one_set: data.frame.is_some() || alone }
+    }
+}
+
+impl<T: Scalar> Shown<'_, T> {
+    fn vectors(&self, side: Side) -> MatRef<'_, T> {
+        if side == Side::Row { self.svd.u.as_ref() } else { self.svd.v.as_ref() }
+    }
+
+    fn frame(&self) -> Option<&GraphFrame> {
+        self.data?.frame.as_ref()
+    }
+
+    fn id(&self, side: Side, i: usize) -> String {
+        self.data.map_or_else(|| i.to_string(), |data| data.id(side, i))
+    }
+}
+
 /// What a map is made from: the leading components of each side, scaled as those that classes are learned from, U and V of the
 /// nodes of a graph, else U·√Σ and V·√Σ, and their rows brought to unit length.
 ///
 /// Both sides stand beside each other where the rows and columns are the same samples, such as the nodes of a graph.
 pub fn features<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &[usize]) -> Mat<f64> {
-    let rank = model.singular_values().len().min(LEADING);
-    let power = if model.data.frame.is_some() { 0.0 } else { 0.5 };
-    let scales: Vec<f64> = model.singular_values()[..rank].iter().map(|s| s.as_f64().powf(power)).collect();
+    leading(&model.into(), sides, samples)
+}
+
+fn leading<T: Scalar>(shown: &Shown<'_, T>, sides: &[Side], samples: &[usize]) -> Mat<f64> {
+    let sigma = &shown.svd.sigma;
+    let rank = sigma.len().min(LEADING);
+    let power = if shown.frame().is_some() { 0.0 } else { 0.5 };
+    let scales: Vec<f64> = sigma[..rank].iter().map(|s| s.as_f64().powf(power)).collect();
     let mut out = Mat::zeros(samples.len(), rank * sides.len());
     for (s, side) in sides.iter().enumerate() {
-        let vectors = vectors(model, *side);
+        let vectors = shown.vectors(*side);
         for (row, &i) in samples.iter().enumerate() {
             let value = |k: usize| vectors[(i, k)].as_f64() * scales[k];
             let length = (0..rank).map(|k| value(k).powi(2)).sum::<f64>().sqrt();
@@ -41,16 +80,6 @@ pub fn features<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &
         }
     }
     out
-}
-
-fn vectors<T: Scalar>(model: &KernelSvdModel<T>, side: Side) -> MatRef<'_, T> {
-    if side == Side::Row { model.svd.u.as_ref() } else { model.svd.v.as_ref() }
-}
-
-/// Whether the rows and the columns are the same samples.
-fn is_of_same_samples<T: Scalar>(model: &KernelSvdModel<T>) -> bool {
-    let data = &model.data;
-    data.frame.is_some() || (data.z.is_none() && data.maps.cols.is_none() && !model.kernel.is_precomputed())
 }
 
 /// Groups that the samples of both sides are coloured by.
@@ -64,38 +93,38 @@ pub(super) struct Groups {
 /// groups that are given.
 pub(super) fn sections<T: Scalar>(
     page: Page,
-    model: &KernelSvdModel<T>,
+    shown: &Shown<'_, T>,
     groups: Option<&Groups>,
     run: &Run,
 ) -> Result<Page> {
-    if model.singular_values().is_empty() {
+    if shown.svd.sigma.is_empty() {
         return Ok(page.paragraph("All kernel values are zero: there is nothing to show."));
     }
-    if groups.is_none() && is_of_same_samples(model) {
-        return one(page, (model, groups), &[Side::Row, Side::Col], "Map", run);
+    if groups.is_none() && shown.one_set {
+        return one(page, (shown, groups), &[Side::Row, Side::Col], "Map", run);
     }
-    let page = one(page.section("Rows"), (model, groups), &[Side::Row], "Map of the rows", run)?;
-    one(page.section("Columns"), (model, groups), &[Side::Col], "Map of the columns", run)
+    let page = one(page.section("Rows"), (shown, groups), &[Side::Row], "Map of the rows", run)?;
+    one(page.section("Columns"), (shown, groups), &[Side::Col], "Map of the columns", run)
 }
 
 fn one<T: Scalar>(
     page: Page,
-    (model, groups): (&KernelSvdModel<T>, Option<&Groups>),
+    (shown, groups): (&Shown<'_, T>, Option<&Groups>),
     sides: &[Side],
     title: &str,
     run: &Run,
 ) -> Result<Page> {
-    let count = vectors(model, sides[0]).nrows();
+    let count = shown.vectors(sides[0]).nrows();
     let samples = if count > MOST {
         random::subset(count, MOST, &mut random::generator(run.seed, Purpose::PageSamples))
     } else {
         (0..count).collect()
     };
-    let plain: Vec<Panel> = sides.iter().map(|side| plain(model, *side, &samples)).collect();
+    let plain: Vec<Panel> = sides.iter().map(|side| plain(shown, *side, &samples)).collect();
     let (panels, folded) = if count < FEW {
         (plain, Vec::new())
     } else {
-        let placed = NeighbourMap::default().place(features(model, sides, &samples).as_ref(), run)?;
+        let placed = NeighbourMap::default().place(leading(shown, sides, &samples).as_ref(), run)?;
         let points = (0..samples.len()).map(|i| (placed[(i, 0)], placed[(i, 1)])).collect();
         (vec![Panel { title: title.into(), axes: None, points }], plain)
     };
@@ -104,47 +133,47 @@ fn one<T: Scalar>(
             let of = if sides[0] == Side::Row { &groups.rows } else { &groups.cols };
             (Some(samples.iter().map(|&i| of[i]).collect()), groups.names.clone())
         }
-        None => colours(model, sides, &samples),
+        None => colours(shown, sides, &samples),
     };
     let cloud = Cloud {
-        names: samples.iter().map(|&i| model.data.id(sides[0], i)).collect(),
-        prominent: prominent(model, &samples),
+        names: samples.iter().map(|&i| shown.id(sides[0], i)).collect(),
+        prominent: prominent(shown, &samples),
         codes,
         classes,
         panels,
         folded: ("The plain components".into(), folded),
     };
-    Ok(page.cloud(&cloud, &caption(model, sides, count)))
+    Ok(page.cloud(&cloud, &caption(shown, sides, count)))
 }
 
-fn caption<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], count: usize) -> String {
-    let what = if model.data.frame.is_some() { "node" } else { "sample" };
+fn caption<T: Scalar>(shown: &Shown<'_, T>, sides: &[Side], count: usize) -> String {
+    let what = if shown.frame().is_some() { "node" } else { "sample" };
     if count < FEW {
         return format!("A dot is a {what}.");
     }
     let from = if sides.len() == 2 { "as row and as column" } else { "of their side" };
     let part = if count > MOST { format!(" {MOST} of {count} are shown, drawn by the seed.") } else { String::new() };
-    let links = match model.data.frame {
+    let links = match shown.frame() {
         Some(_) => " The names are those of the nodes with the most links.",
         None => "",
     };
     format!(
         "A dot is a {what}; those with like components {from} are near each other, by a neighbour embedding of the first {} \
          components. How far apart groups are means little.{links}{part}",
-        model.singular_values().len().min(LEADING)
+        shown.svd.sigma.len().min(LEADING)
     )
 }
 
 /// Two components of one side.
-fn plain<T: Scalar>(model: &KernelSvdModel<T>, side: Side, samples: &[usize]) -> Panel {
-    let (first, vectors) = (first_component(model), vectors(model, side));
-    let power = model.scaling.power();
+fn plain<T: Scalar>(shown: &Shown<'_, T>, side: Side, samples: &[usize]) -> Panel {
+    let (first, vectors) = (first_component(shown.svd), shown.vectors(side));
+    let power = shown.scaling.power();
     let value = |i: usize, k: usize| {
-        let sigma = model.singular_values().get(k).map(|s| s.as_f64().powf(power));
+        let sigma = shown.svd.sigma.get(k).map(|s| s.as_f64().powf(power));
         sigma.map_or(0.0, |scale| scale * vectors[(i, k)].as_f64())
     };
     let points = samples.iter().map(|&i| (value(i, first), value(i, first + 1))).collect();
-    let (title, letter) = match (side, model.data.frame.as_ref()) {
+    let (title, letter) = match (side, shown.frame()) {
         (Side::Row, Some(frame)) if frame.rule.links == crate::data::graph::Links::Out => {
             ("As sources of links (U)", "u")
         }
@@ -161,8 +190,8 @@ fn plain<T: Scalar>(model: &KernelSvdModel<T>, side: Side, samples: &[usize]) ->
 }
 
 /// The first component worth a picture: without centring the leading one often is a constant.
-fn first_component<T: Scalar>(model: &KernelSvdModel<T>) -> usize {
-    let u = &model.svd.u;
+fn first_component<T: Scalar>(svd: &Svd<T>) -> usize {
+    let u = &svd.u;
     if u.ncols() < 3 {
         return 0;
     }
@@ -171,8 +200,9 @@ fn first_component<T: Scalar>(model: &KernelSvdModel<T>) -> usize {
 }
 
 /// Classes of the samples; those without one have a class of their own.
-fn colours<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &[usize]) -> (Option<Vec<u32>>, Vec<String>) {
-    let Some(Target::Classes { names, codes }) = model.data.y.as_ref().filter(|_| sides.contains(&Side::Row)) else {
+fn colours<T: Scalar>(shown: &Shown<'_, T>, sides: &[Side], samples: &[usize]) -> (Option<Vec<u32>>, Vec<String>) {
+    let target = shown.data.and_then(|data| data.y.as_ref()).filter(|_| sides.contains(&Side::Row));
+    let Some(Target::Classes { names, codes }) = target else {
         return (None, Vec::new());
     };
     let (mut names, unknown) = (names.clone(), names.len() as u32);
@@ -183,13 +213,11 @@ fn colours<T: Scalar>(model: &KernelSvdModel<T>, sides: &[Side], samples: &[usiz
 }
 
 /// The nodes with the most links, as places among the samples; nobody where there is no graph.
-fn prominent<T: Scalar>(model: &KernelSvdModel<T>, samples: &[usize]) -> Vec<usize> {
-    if model.data.frame.is_none() {
-        return Vec::new();
-    }
+fn prominent<T: Scalar>(shown: &Shown<'_, T>, samples: &[usize]) -> Vec<usize> {
+    let Some(data) = shown.data.filter(|data| data.frame.is_some()) else { return Vec::new() };
     let links =
         |side: SamplesRef<'_, T>, i: usize| if let SamplesRef::Sparse(csr) = side { csr.row(i).0.len() } else { 0 };
-    let (x, z) = (model.data.x.as_ref(), model.data.cols().as_ref());
+    let (x, z) = (data.x.as_ref(), data.cols().as_ref());
     let mut order: Vec<(usize, usize)> =
         samples.iter().enumerate().map(|(place, &i)| (links(x, i) + links(z, i), place)).collect();
     order.sort_by_key(|&(count, place)| (Reverse(count), place));
@@ -215,12 +243,12 @@ mod tests {
         let length = |range: std::ops::Range<usize>| range.map(|k| features[(7, k)].powi(2)).sum::<f64>();
         assert_eq!(features.shape(), (60, 8));
         assert!((length(0..4) - 1.0).abs() < 1e-9 && (length(4..8) - 1.0).abs() < 1e-9);
-        let html = sections(Page::new("t", "l"), &model, None, &Run::default()).unwrap().html();
+        let html = sections(Page::new("t", "l"), &(&model).into(), None, &Run::default()).unwrap().html();
         assert_eq!((html.matches("class=\"map\"").count(), html.matches("As sources of links").count() > 0), (1, true));
         let links = |i: usize| {
             model.data.x.as_ref().select(&[i]).as_ref().nnz() + model.data.cols().as_ref().select(&[i]).as_ref().nnz()
         };
-        let named = prominent(&model, &all);
+        let named = prominent(&(&model).into(), &all);
         assert!((0..60).all(|i| named.contains(&i) || links(i) <= links(named[NAMED - 1])));
     }
 
@@ -229,7 +257,7 @@ mod tests {
         let x = Samples::Dense(synth::gaussian::<f64>(30, 3, 1));
         let z = Samples::Dense(synth::gaussian::<f64>(8, 3, 2));
         let model = KernelSvd::new("rbf").with_rank(3).fit(Dataset::two_sided(x, z), &Run::default()).unwrap();
-        let html = sections(Page::new("t", "l"), &model, None, &Run::default()).unwrap().html();
+        let html = sections(Page::new("t", "l"), &(&model).into(), None, &Run::default()).unwrap().html();
         assert_eq!((html.matches("class=\"map\"").count(), html.matches("class=\"cloud\"").count()), (1, 2));
     }
 
@@ -239,7 +267,9 @@ mod tests {
         let graph = Graph::new(names, &[(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]).unwrap();
         let data = Dataset::<f64>::from_graph(&graph, &GraphRule::default()).unwrap();
         let model = KernelSvd::new("rbf").with_rank(2).fit(data, &Run::default()).unwrap();
-        assert!(caption(&model, &[Side::Row], MOST + 1).contains("20000 of 20001 are shown, drawn by the seed"));
-        assert!(!caption(&model, &[Side::Row], MOST).contains("are shown"));
+        assert!(
+            caption(&(&model).into(), &[Side::Row], MOST + 1).contains("20000 of 20001 are shown, drawn by the seed")
+        );
+        assert!(!caption(&(&model).into(), &[Side::Row], MOST).contains("are shown"));
     }
 }

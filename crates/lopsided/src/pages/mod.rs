@@ -33,7 +33,7 @@ mod search;
 mod spectrum;
 
 pub use clusters::clusters;
-pub use embedding::embedding;
+pub use embedding::{embedding, streamed};
 pub use judged::{Judged, Truth};
 pub use links::{LinkCurve, links};
 pub use map::{MOST, features};
@@ -95,8 +95,8 @@ pub fn predictor<T: Scalar>(model: &dyn Model<T>, name: &str, run: &Run) -> Resu
     let lead = format!("A model that predicts {what}, learned from {} samples.", report.n_train);
     let mut page = choices(Page::new(&format!("Model of {name}"), &lead), report);
     if let Some(svd) = model.embedding() {
-        page = map::sections(page.section("What it predicts from"), svd, None, run)?;
-        page = spectrum::section(page, svd);
+        page = map::sections(page.section("What it predicts from"), &svd.into(), None, run)?;
+        page = spectrum::section(page, &svd.svd);
     }
     Ok(page)
 }

@@ -1,9 +1,9 @@
 //! Singular values: how fast they fall, where they stop, how sure they are.
 
 use crate::base::scalar::Scalar;
-use crate::estimators::KernelSvdModel;
 use crate::report::text::number;
 use crate::report::{Page, svg};
+use crate::solvers::svd::Svd;
 use std::fmt::Write;
 
 /// Values that differ by less than this share coincide, whatever their residuals.
@@ -12,9 +12,9 @@ const EQUAL: f64 = 1e-6;
 const ABOVE: f64 = 10.0;
 
 /// Values and residuals as figures, with gaps and coinciding values as a table.
-pub(super) fn section<T: Scalar>(page: Page, model: &KernelSvdModel<T>) -> Page {
-    let sigma: Vec<f64> = model.singular_values().iter().map(|s| s.as_f64()).collect();
-    let residuals = model.report().residuals();
+pub(super) fn section<T: Scalar>(page: Page, svd: &Svd<T>) -> Page {
+    let sigma: Vec<f64> = svd.sigma.iter().map(|s| s.as_f64()).collect();
+    let residuals = svd.report.residuals();
     let hidden = dominated(&sigma);
     let title = if hidden { "Singular values of G from the second on" } else { "Singular values of G" };
     let figures = [

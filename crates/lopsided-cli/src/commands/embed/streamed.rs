@@ -3,9 +3,10 @@
 use super::super::forecast::Forecast;
 use super::summary::Summary;
 use super::{Outcome, check_outputs};
-use crate::args::EmbedArgs;
+use crate::args::{EmbedArgs, OutputArgs};
 use crate::context::Context;
 use crate::memory::peak_bytes;
+use crate::page;
 use anyhow::Result;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::{Format, TargetColumn, is_svmlight, stream_svmlight, write_matrix};
@@ -44,6 +45,11 @@ pub(super) fn embed<T: Scalar>(
     run.watch.check()?;
     context.line.stage("writing");
     let mut summary = Summary::of_streamed(&model, estimator.scaling, sketch.width(), rows.passes());
+    if let Some(path) = &args.outputs.report {
+        summary.finish(context);
+        let drawn = lopsided::pages::streamed(&model, estimator.scaling, &page::name(&args.input), run)?;
+        page::write(path, &drawn.account(&summary.told(None, context)))?;
+    }
     summary.files = write(model, estimator.scaling, args)?;
     summary.finish(context);
     summary.show(context)?;
@@ -90,7 +96,6 @@ fn refuse(args: &EmbedArgs, given: &Settings) -> lopsided::Result<()> {
     }
     let meaningless = [
         ("cols", args.cols.is_some()),
-        ("report", args.outputs.report.is_some()),
         ("labels", args.graph.labels.is_some()),
         ("nodes", args.graph.nodes.is_some()),
         ("features", args.features.features.is_some()),
@@ -129,5 +134,6 @@ fn write<T: Scalar>(model: StreamedModel<T>, scaling: Scaling, args: &EmbedArgs)
         let ids: Vec<String> = (0..values.nrows()).map(|i| i.to_string()).collect();
         write_matrix(path, &ids, values.as_ref())?;
     }
-    Ok([&args.outputs.rows_out, &args.outputs.cols_out].into_iter().flatten().cloned().collect())
+    let OutputArgs { rows_out, cols_out, report, .. } = &args.outputs;
+    Ok([rows_out, cols_out, report].into_iter().flatten().cloned().collect())
 }

@@ -175,15 +175,21 @@ impl Summary {
     ) -> Result<Account> {
         let mut archive = model.archive();
         preparation.into_iter().for_each(|preparation| preparation.put(&mut archive));
+        let recipe = serde_json::to_string(&recipe::of_archive(&archive)?).unwrap_or_default();
+        Ok(self.told(Some(recipe), context))
+    }
+
+    /// The same with a recipe that is known, or without one.
+    pub(super) fn told(&self, recipe: Option<String>, context: &Context) -> Account {
         let why = &self.problem.why;
         let chosen =
             [("operator", &self.problem.operator, &why.operator), ("solver", &self.problem.solver, &why.solver)];
         let chosen = chosen.iter().filter(|(_, _, why)| !why.is_empty());
-        Ok(Account {
+        Account {
             chosen: chosen.map(|(what, name, why)| (what.to_string(), because(name, why))).collect(),
-            recipe: Some(serde_json::to_string(&recipe::of_archive(&archive)?).unwrap_or_default()),
+            recipe,
             ..page::account(context, &self.problem.notes, &self.lines())
-        })
+        }
     }
 
     /// Label and value of each line of the table.
