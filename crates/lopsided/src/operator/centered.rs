@@ -67,8 +67,14 @@ impl<T: Scalar> Means<T> {
     /// A matrix that is constant but for rounding has no direction left after centring; triplets up to this value are
     /// not there.
     pub fn rounding(&self) -> f64 {
+        8.0 * self.noise()
+    }
+
+    /// What a product with the centred matrix loses to rounding where the means are far larger than what is left: about so much
+    /// for each length of a vector.
+    pub(crate) fn noise(&self) -> f64 {
         let largest = self.rows.iter().chain(&self.cols).fold(0.0, |a: f64, m| a.max(m.as_f64().abs()));
-        8.0 * T::eps() * largest * ((self.rows.len() * self.cols.len()) as f64).sqrt()
+        T::eps() * largest * ((self.rows.len() * self.cols.len()) as f64).sqrt()
     }
 }
 

@@ -1,7 +1,8 @@
 //! The one place that says whether a system is solved.
 //!
 //! A route hands over what it found and which equations it meant to solve; products of the gate's own tell what is
-//! missing. The answer passes if that is at most tol·‖right-hand side‖ plus what rounding leaves, about 16·ε·‖M‖·‖w‖.
+//! missing. The answer passes if that is at most tol·‖right-hand side‖ plus what rounding leaves, about 16·ε·‖M‖·‖w‖, and
+//! ε·‖K‖·‖w‖ where K is multiplied before its means are taken out.
 //! Sums of a and b that are not quite 0 are taken out before: M hardly sees them, but K, whose means may be large, does.
 
 use super::{Found, Problem, add_scaled};
@@ -131,17 +132,17 @@ impl Problem<'_> {
     pub(super) fn missing(&self, w: &Mat<f64>, rhs: &Mat<f64>, equations: Equations, norm: f64) -> Result<Measured> {
         let mut missing = if w.norm_max() == 0.0 { rhs.clone() } else { rhs - self.apply(w.as_ref())? };
         let mut sizes = column_norms(rhs.as_ref());
-        let mut rounding: Vec<f64> = column_norms(w.as_ref()).iter().map(|l| norm * l).collect();
+        let lost = ROUNDING * self.k.rounding() * norm + self.noise;
+        let mut rounding: Vec<f64> = column_norms(w.as_ref()).iter().map(|l| lost * l).collect();
         if let Equations::Damped(lambda) = equations {
             let targets = self.apply(rhs.as_ref())?;
-            rounding = sizes.iter().zip(rounding).map(|(y, w)| norm * (y + w)).collect();
+            rounding = sizes.iter().zip(rounding).map(|(y, w)| lost * y + norm * w).collect();
             sizes = column_norms(targets.as_ref());
             missing = self.apply(missing.as_ref())?;
             add_scaled(&mut missing, &vec![-lambda; w.ncols()], w);
         }
         let lengths: Vec<(f64, f64)> = column_norms(missing.as_ref()).into_iter().zip(sizes).collect();
-        let eps = ROUNDING * self.k.rounding();
-        let allowed = lengths.iter().zip(rounding).map(|((_, l), r)| self.system.tol * l + eps * r).collect();
+        let allowed = lengths.iter().zip(rounding).map(|((_, l), r)| self.system.tol * l + r).collect();
         Ok(Measured { missing, lengths, allowed })
     }
 

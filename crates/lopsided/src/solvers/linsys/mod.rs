@@ -368,7 +368,8 @@ impl CoupledSystem {
             None => Box::new(Centered::new(k, means.clone())),
         };
         let matrix = stored.as_ref().map(|(matrix, _)| matrix.as_ref());
-        let problem = Problem { stored: matrix, known, ..self.problem(&*centered, targets, run) };
+        let noise = if matrix.is_some() { 0.0 } else { means.noise() };
+        let problem = Problem { stored: matrix, known, noise, ..self.problem(&*centered, targets, run) };
         let asked = "asked for";
         let solved = match self.route {
             Route::Svd => problem.gate(Spectral::complete(&*centered, self.symmetric)?.solved(&problem)?, asked)?,
@@ -391,7 +392,7 @@ impl CoupledSystem {
 
     fn problem<'a>(&'a self, k: &'a dyn Operator<f64>, targets: MatRef<'_, f64>, run: &'a Run) -> Problem<'a> {
         let (g, y) = (1.0 / self.penalty, centred(targets));
-        Problem { g, k, stored: None, y, system: self, run, parts: None, known: None }
+        Problem { g, k, stored: None, y, system: self, run, parts: None, known: None, centred: true, noise: 0.0 }
     }
 
     fn check(&self, k: &dyn Operator<f64>, targets: MatRef<'_, f64>) -> Result<()> {
@@ -425,7 +426,9 @@ pub(crate) fn takes_products(n: usize) -> bool {
 pub(crate) fn ridge(k: &dyn Operator<f64>, penalty: f64, y: Mat<f64>, run: &Run) -> Result<(Mat<f64>, SystemReport)> {
     let on_singular = OnSingular::Error;
     let system = CoupledSystem { penalty, on_singular, symmetric: true, ..CoupledSystem::default() };
-    let problem = Problem { g: 1.0 / penalty, k, stored: None, y, system: &system, run, parts: None, known: None };
+    let (g, noise) = (1.0 / penalty, 0.0);
+    let problem =
+        Problem { g, k, stored: None, y, system: &system, run, parts: None, known: None, centred: false, noise };
     let solved = problem.gate(minres::solve(&problem, minres::most(&problem))?, "asked for")?;
     Ok((solved.a, solved.report))
 }

@@ -64,10 +64,11 @@ impl CoupledSystem {
     ) -> Result<Option<Vec<CoupledSolution>>> {
         self.check(k, targets)?;
         let (n, each, parts) = (k.nrows(), targets.ncols(), Parts { held: held.to_vec() });
-        let centered = Centered::new(k, Means::of(k)?);
+        let means = Means::of(k)?;
+        let (noise, centered) = (means.noise(), Centered::new(k, means));
         let mut y = Mat::from_fn(n, each * held.len(), |i, c| targets[(i, c % each)]);
         parts.project(&mut y, n);
-        let problem = Problem { parts: Some(&parts), y, ..self.problem(&centered, targets, run) };
+        let problem = Problem { parts: Some(&parts), y, noise, ..self.problem(&centered, targets, run) };
         let most = if limits.allow_factors(n) {
             TWICE * minres::cheaper_than_factors(&problem)
         } else {

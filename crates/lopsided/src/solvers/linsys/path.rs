@@ -2,7 +2,9 @@
 
 use super::krylov::Krylov;
 use super::problem::centred;
-use super::{CoupledSolution, CoupledSystem, Landmarks, Limits, MOST, Route, SHARE, SYMMETRIC_SHARE, Spectral};
+use super::{
+    CoupledSolution, CoupledSystem, Landmarks, Limits, MOST, Problem, Route, SHARE, SYMMETRIC_SHARE, Spectral,
+};
 use crate::base::Run;
 use crate::base::error::Result;
 use crate::operator::{Centered, Means, Operator};
@@ -108,7 +110,8 @@ impl<'a> PenaltyPath<'a> {
             Some(spectral) => spectral,
             None => Spectral::complete(&centered, self.symmetric)?,
         };
-        let problem = system.problem(&centered, self.targets.as_ref(), run);
+        let noise = self.means.noise();
+        let problem = Problem { noise, ..system.problem(&centered, self.targets.as_ref(), run) };
         let found = self.complete.insert(spectral).solved(&problem)?;
         let solved = problem.gate(found, "one decomposition for several penalties")?;
         Ok(solved.with_biases(&self.means, self.targets.as_ref()))
@@ -117,7 +120,8 @@ impl<'a> PenaltyPath<'a> {
     /// The solution in the Krylov spaces, if they may grow as much as it takes and what they give passes.
     pub(super) fn by_krylov(&mut self, system: &CoupledSystem, run: &Run) -> Result<Option<CoupledSolution>> {
         let centered = Centered::new(self.k, self.means.clone());
-        let problem = system.problem(&centered, self.targets.as_ref(), run);
+        let noise = self.means.noise();
+        let problem = Problem { noise, ..system.problem(&centered, self.targets.as_ref(), run) };
         let Some(found) = self.krylov.solve(&problem)? else { return Ok(None) };
         let solved = problem.gate(found, "few dimensions suffice")?;
         Ok(solved.report.converged().then(|| solved.with_biases(&self.means, self.targets.as_ref())))

@@ -27,6 +27,10 @@ pub(super) struct Problem<'a> {
     pub(super) parts: Option<&'a Parts>,
     /// What other penalties have found out about K.
     pub(super) known: Option<&'a Landmarks>,
+    /// Whether K is centred, so that a and b have mean 0.
+    pub(super) centred: bool,
+    /// What products lose to large means of K, for each length of a vector.
+    pub(super) noise: f64,
 }
 
 /// Leading eigenvectors of K_c from landmarks, found once; nothing inside where K has none to find.
@@ -128,9 +132,10 @@ impl Problem<'_> {
 
     /// Takes the mean out of a or b, over the samples that the system of each column knows.
     pub(super) fn centre(&self, weights: &mut Mat<f64>) {
-        match self.parts {
-            Some(_) => self.project(weights),
-            None => *weights = centred(weights.as_ref()),
+        if self.parts.is_some() {
+            self.project(weights);
+        } else if self.centred {
+            *weights = centred(weights.as_ref());
         }
     }
 
@@ -213,11 +218,12 @@ impl Solved {
     }
 }
 
-/// K_c in memory, and the means of K.
+/// K_c in memory, and the means of K. Where these are large, rounding leaves means that are not quite 0 and are taken out, too.
 pub(super) fn stored(k: &dyn Operator<f64>) -> Result<(Mat<f64>, Means<f64>)> {
     let mut matrix = operator::materialize(k)?;
     let means = Means::of(&DenseOperator::Borrowed(matrix.as_ref()))?;
     means.subtract_from(matrix.as_mut());
+    Means::of(&DenseOperator::Borrowed(matrix.as_ref()))?.subtract_from(matrix.as_mut());
     Ok((matrix, means))
 }
 
