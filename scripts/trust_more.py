@@ -179,6 +179,7 @@ FITS = [
     "fit krr s.svm --stream --landmarks 120 --penalty 1 --solver direct --model {0}",
     "fit svm t.csv --cv 4 --model {0}", "fit krr t.csv --target a --drop kind --model {0}", "fit ask-ls t.csv --cv 3 --penalty 1 --model {0}",
     "fit kernel-svd t.csv --cv 3 --rank 5 --model {0}", "fit ls-svm e.csv --labels c.csv --model {0}", "fit logistic t.csv --cv 3 --model {0}",
+    "fit ls-svm t.csv --route minres --penalty 100 --model {0}", "fit svm t.csv --penalty 1000 --kernel rbf --gamma 3 --model {0}",
 ]
 
 

@@ -65,6 +65,10 @@ fn a_killed_fit_goes_on_to_the_same_bytes() {
         ("fit krr t.csv --target a --task values", "model"),
         ("fit ask-ls t.csv --cv 3 --penalty 1", "model"),
         ("fit kernel-svd t.csv --cv 3 --rank 5", "model"),
+        ("fit ls-svm t.csv --route minres --penalty 100", "model"),
+        ("fit ask-ls t.csv --route minres --penalty 3 --merge average", "model"),
+        ("fit svm t.csv --penalty 100", "model"),
+        ("fit nu-svm t.csv --nu 0.2", "model"),
     ] {
         let file = if out == "model" { "m" } else { "m.npy" };
         let words = format!("{words} --{out} {file} -q");

@@ -7,9 +7,12 @@
 use super::gate::{Account, Equations};
 use super::problem::{Landmarks, shown_condition};
 use super::{Found, Problem, SINGULAR, Spectral, add_scaled, dots, lsmr, scale};
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::Result;
 use crate::base::linalg::column_norms;
 use crate::base::watch::Progress;
+use crate::data::archive::Archive;
+use crate::data::state::put_matrix;
 use crate::operator::Access;
 use faer::Mat;
 
@@ -71,19 +74,32 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
     let (mut spectral, mut pause) = preconditioner(problem)?;
     let norm = spectral.extremes(problem.g).0;
     let rhs = problem.with_probe();
+    let place = problem.run.checkpoint.is_on().then(|| place(problem, &rhs)).transpose()?;
+    let mut kept = place.as_ref().map_or(Ok(None), |place| problem.run.state(place))?;
     let mut x = Mat::zeros(rhs.nrows(), rhs.ncols());
-    let (mut steps, mut before) = (0, f64::INFINITY);
+    let (mut steps, mut before, mut widened) = (0, f64::INFINITY, false);
     let image = loop {
-        let measured = problem.missing(&x, &rhs, Equations::Asked, norm)?;
-        let now = measured.residual();
-        let goes_on = now < 0.5 * before;
-        if measured.is_nothing() || steps >= most || !goes_on {
-            break &rhs - measured.missing;
-        }
-        before = now;
-        let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
-        let goal = SAFETY * goal.fold(0.5, f64::min);
-        let mut iteration = Iteration::new(problem, &spectral, measured.missing);
+        let (mut iteration, goal) = if let Some(state) = kept.take() {
+            (steps, widened) = state.field("place")?;
+            x = state.matrix("found")?;
+            if widened {
+                (spectral, pause) = (triplets(problem, MORE_TRIPLETS)?, u64::MAX);
+            }
+            let goal;
+            [goal, before] = state.vector("goal")?.try_into().map_err(|_| state.error("`goal` has another length"))?;
+            (Iteration::restored(&state)?, goal)
+        } else {
+            let measured = problem.missing(&x, &rhs, Equations::Asked, norm)?;
+            let now = measured.residual();
+            let goes_on = now < 0.5 * before;
+            if measured.is_nothing() || steps >= most || !goes_on {
+                break &rhs - measured.missing;
+            }
+            before = now;
+            let goal = measured.lengths.iter().zip(&measured.allowed).map(|((length, _), allowed)| allowed / length);
+            let goal = SAFETY * goal.fold(0.5, f64::min);
+            (Iteration::new(problem, &spectral, measured.missing), goal)
+        };
         while steps < most.min(pause) && iteration.left() > goal {
             iteration.step(problem, &spectral)?;
             steps += 1;
@@ -93,10 +109,19 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
             {
                 return singular(problem, condition, steps);
             }
+            if let Some(place) = &place {
+                problem.run.keep_state(place, |state| {
+                    iteration.keep(state);
+                    state.set_matrix("found", x.as_ref());
+                    state.set_vector("goal", &[goal, before]);
+                    state.set_field("place", (steps, widened));
+                })?;
+            }
         }
         x += &iteration.x;
         if steps == pause && steps < most {
             (spectral, pause, before) = (triplets(problem, MORE_TRIPLETS)?, u64::MAX, f64::INFINITY);
+            widened = true;
         }
     };
     let condition = shown_condition(&x, &image, norm);
@@ -106,6 +131,15 @@ pub(super) fn solve(problem: &Problem<'_>, most: u64) -> Result<Found> {
     let (a, b) = problem.split(problem.without_probe(&x));
     let (route, iterations) = ("minres", steps);
     Ok(Found { a, b, account: Account { route, condition, estimated: true, iterations, norm, ..Account::default() } })
+}
+
+/// What tells this system from others of the same run: its right-hand side and what M makes of it.
+fn place(problem: &Problem<'_>, rhs: &Mat<f64>) -> Result<String> {
+    let mut print = Fingerprint::default();
+    print.debug(&(problem.system, problem.g));
+    put_matrix(&mut print, rhs.as_ref());
+    put_matrix(&mut print, problem.apply(rhs.as_ref())?.as_ref());
+    Ok(format!("minres {print}"))
 }
 
 fn singular(problem: &Problem<'_>, condition: f64, steps: u64) -> Result<Found> {
@@ -177,6 +211,9 @@ struct Column {
     sn: f64,
 }
 
+/// Names of the vectors of a state.
+const VECTORS: [&str; 10] = ["rhs", "left", "left-p", "left-image", "r1", "r2", "y", "w", "w2", "x"];
+
 struct Iteration {
     columns: Vec<Column>,
     rhs: Mat<f64>,
@@ -203,6 +240,29 @@ impl Iteration {
         let columns = dots(&r2, &y).into_iter().map(column).collect();
         let left = [zero.clone(), zero.clone(), zero.clone()];
         Iteration { columns, rhs, left, r1: zero.clone(), r2, y, w: zero.clone(), w2: zero.clone(), x: zero, count: 0 }
+    }
+
+    /// The vectors of a state, in the order of [`VECTORS`].
+    fn vectors(&self) -> [&Mat<f64>; VECTORS.len()] {
+        let [residual, preconditioned, image] = &self.left;
+        [&self.rhs, residual, preconditioned, image, &self.r1, &self.r2, &self.y, &self.w, &self.w2, &self.x]
+    }
+
+    fn keep(&self, state: &mut Archive) {
+        VECTORS.iter().zip(self.vectors()).for_each(|(name, vectors)| state.set_matrix(name, vectors.as_ref()));
+        let scalars: Vec<f64> = self.columns.iter().flat_map(Column::scalars).collect();
+        state.set_vector("scalars", &scalars);
+        state.set_field("count", self.count);
+    }
+
+    /// What [`Iteration::keep`] kept.
+    fn restored(state: &Archive) -> Result<Self> {
+        let [rhs, residual, preconditioned, image, r1, r2, y, w, w2, x] = VECTORS.map(|name| state.matrix(name));
+        let left = [residual?, preconditioned?, image?];
+        let scalars: Vec<f64> = state.vector("scalars")?;
+        let columns = scalars.as_chunks().0.iter().map(|scalars| Column::of(*scalars)).collect();
+        let count = state.field("count")?;
+        Ok(Iteration { columns, rhs: rhs?, left, r1: r1?, r2: r2?, y: y?, w: w?, w2: w2?, x: x?, count })
     }
 
     fn factors(&self, of: impl Fn(&Column) -> f64) -> Vec<f64> {
@@ -283,6 +343,15 @@ impl Iteration {
 }
 
 impl Column {
+    fn scalars(&self) -> [f64; 8] {
+        let Column { start, oldb, beta, dbar, epsln, phibar, cs, sn } = *self;
+        [start, oldb, beta, dbar, epsln, phibar, cs, sn]
+    }
+
+    fn of([start, oldb, beta, dbar, epsln, phibar, cs, sn]: [f64; 8]) -> Self {
+        Column { start, oldb, beta, dbar, epsln, phibar, cs, sn }
+    }
+
     /// The factors of w₁ and w₂, of the new direction, and of it in x.
     fn turn(&mut self, alfa: f64, square: f64) -> [f64; 4] {
         self.oldb = self.beta;

@@ -13,6 +13,7 @@ use super::lanes::{self, Extremes};
 use super::row_cache::Entry;
 use super::{Part, RowCache};
 use crate::base::Run;
+use crate::base::checkpoint::Fingerprint;
 use crate::base::error::{Error, Result};
 use crate::base::verdict::Verdict;
 use crate::base::watch::Progress;
@@ -121,7 +122,21 @@ impl<'a> Search<'a> {
         let most = rules.max_steps.unwrap_or_else(|| 1_000_000.max(100 * self.c.len()));
         let mut chunk = Chunk::<E>::new(self);
         let (mut steps, mut levels, mut measured) = (0, [None; 2], 0);
+        let place = run.checkpoint.is_on().then(|| self.place(rules)).transpose()?;
+        if let Some(state) = place.as_ref().map_or(Ok(None), |place| run.state(place))? {
+            (self.c, self.residual) = (state.vector("coefficients")?, state.vector("residual")?);
+            (steps, levels, measured) = state.field("search")?;
+            chunk.add(self, &state.field::<Vec<usize>>("members")?)?;
+        }
         loop {
+            if let Some(place) = &place {
+                run.keep_state(place, |state| {
+                    state.set_vector("coefficients", &self.c);
+                    state.set_vector("residual", &self.residual);
+                    state.set_field("search", (steps, levels, measured));
+                    state.set_field("members", &chunk.members);
+                })?;
+            }
             let mut worst = self.worst();
             let (stage, done) = ("support vectors", steps as u64);
             run.watch.report(Progress { stage, done, total: 0, residual: Some(worst.extremes.violation()) })?;
@@ -146,6 +161,18 @@ impl<'a> Search<'a> {
             let found: Vec<(f64, f64)> = inner.found().collect();
             self.take_over(&chunk, &found);
         }
+    }
+
+    /// What tells this search from others of the same run: its samples, bounds and rules, where it starts, and a column of K.
+    fn place(&self, rules: Rules) -> Result<String> {
+        let mut column = vec![0.0; self.c.len()];
+        self.rows.columns::<f64>(&self.part.places, &self.part.places[..1], &mut column)?;
+        let mut print = Fingerprint::default();
+        print.debug(&(rules.tol, rules.max_steps, rules.shrink, &self.part, &self.group));
+        for numbers in [&self.c, &self.p, &self.lower, &self.upper, &column] {
+            numbers.iter().for_each(|number| print.word(number.to_bits()));
+        }
+        Ok(format!("support vectors {print}"))
     }
 
     /// p − K·c from the coefficients themselves; that of the search is the sum of all changes.
