@@ -126,7 +126,10 @@ impl<'a> Search<'a> {
         if let Some(state) = place.as_ref().map_or(Ok(None), |place| run.state(place))? {
             (self.c, self.residual) = (state.vector("coefficients")?, state.vector("residual")?);
             (steps, levels, measured) = state.field("search")?;
-            chunk.add(self, &state.field::<Vec<usize>>("members")?)?;
+            let members: Vec<usize> = state.field("members")?;
+            if !members.is_empty() {
+                chunk.add(self, &members)?;
+            }
         }
         loop {
             if let Some(place) = &place {
