@@ -94,7 +94,7 @@ def spread(values):
 
 def page(found, sets, asked, command):
     lines = ["# Does `compare` say what it should?", ""]
-    lines += [f"`{command}`, {platform.machine()}, {asked.threads} threads, optimised build without link-time optimisation, beside other work on the", "same cores: seconds of the clock are upper bounds.", ""]
+    lines += [f"`{command}`, {platform.machine()}, {asked.threads} threads, optimised build, beside other work on the", "same cores: seconds of the clock are upper bounds.", ""]
     options = " ".join(asked.options)
     lines += [f"Graphs whose 4 classes lie on a circle, `compare {options}`: that of `lopsided demo` (3000 nodes) with seed 0, and {asked.nodes} nodes by the same rule with seeds 0 to {asked.seeds - 1}.", ""]
     lines += ["| nodes | case | verdicts | with asymmetry | without | guessing | difference | processor seconds |", "| --- | --- | --- | --- | --- | --- | --- | --- |"]

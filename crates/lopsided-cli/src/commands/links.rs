@@ -148,9 +148,12 @@ fn curve(
     Ok(LinkCurve { name: format!("{method}, {}", formula(method, power)), truth, scores })
 }
 
+/// More trials than this are a mistake.
+const MOST_TRIALS: usize = 1000;
+
 fn check(args: &LinksArgs, given: &Settings) -> lopsided::Result<()> {
-    if args.trials == 0 {
-        return Err(Error::param("trials", 0, "at least 1"));
+    if !(1..=MOST_TRIALS).contains(&args.trials) {
+        return Err(Error::param("trials", args.trials, format!("between 1 and {MOST_TRIALS}")));
     }
     if !(args.test_share > 0.0 && args.test_share < 1.0) {
         return Err(Error::param("test-share", args.test_share, "above 0 and below 1"));

@@ -64,6 +64,7 @@ fn shares_and_inputs_that_do_not_fit() {
         ("edges.csv --test-share 1.5", &["`test-share` is 1.5"]),
         ("edges.csv --test-share 0.0001", &["`share` is 0.0001", "links are taken out"]),
         ("edges.csv --trials 0", &["`trials` is 0"]),
+        ("edges.csv --trials 1001", &["`trials` is 1001 but must be between 1 and 1000"]),
         ("edges.csv --rank 61", &["`rank` is 61"]),
         ("edges.csv --scaling full", &["`scaling` is full", "left out"]),
         ("x.csv", &["x.csv", "a graph is needed"]),
