@@ -36,7 +36,7 @@ pub(crate) fn run<R: Send + 'static>(
 ) -> PyResult<R> {
     let latest = Latest::default();
     let watch = if progress.is_some() { listening(&latest) } else { Watch::default() };
-    let run = Run { seed, watch: watch.clone(), checkpoint: current() };
+    let run = Run { seed, watch: watch.clone(), checkpoint: current(), ..Run::default() };
     let (sender, mut receiver) = channel::<Answer<R>>();
     pool()?.spawn(move || {
         // Nobody listens any more after an interrupt.
