@@ -3,7 +3,7 @@
 #![allow(missing_docs, non_snake_case)]
 
 use lopsided::base::device::{Device, cards};
-use lopsided::estimators::KernelPca;
+use lopsided::estimators::{Approach, Approximation, KernelPca};
 use lopsided::kernel::{Kernel, KernelSpec};
 use lopsided::operator::{Built, DeviceOperator, KernelMatrix, Operator, OperatorChoice};
 use lopsided::{Dataset, Error, KernelSvd, Mat, MatRef, Run, Samples, Scalar, Watch};
@@ -101,6 +101,8 @@ fn within<T: Scalar>(allowed: f64, fast: bool) {
         for spec in kernels(size.2) {
             let off = distance::<T>(&spec, size, fast);
             println!("{} {fast} {} {size:?}: {off:.1e}", T::NAME, spec.name);
+            // A handful of numbers may nearly cancel.
+            let allowed = if size.0 * size.1 < 100 { 10.0 * allowed } else { allowed };
             assert!(off <= allowed, "{} of {size:?}: {off:.2e}", spec.name);
         }
     }
@@ -121,7 +123,7 @@ fn two_halves_agree_to_single_precision() {
 #[test]
 #[ignore = "needs an NVIDIA card"]
 fn one_half_agrees_to_three_digits() {
-    within::<f32>(3e-3, true);
+    within::<f32>(2e-3, true);
 }
 
 #[test]
@@ -201,10 +203,11 @@ fn models_are_those_of_the_processor() {
         let (ours, theirs) = (svd(name, CARD), svd(name, Device::Cpu));
         assert!(ours.iter().zip(&theirs).all(|(a, b)| (a - b).abs() < 1e-9 * theirs[0]), "{name}");
     }
-    let components = |device| KernelPca::new("rbf").fit(&data(), &run(device)).unwrap();
+    let exact = || Approximation::new(Approach::Exact, "uniform", 10);
+    let components = |device| KernelPca::new("rbf").with_approximation(exact()).fit(&data(), &run(device)).unwrap();
     let (ours, theirs) = (components(CARD), components(Device::Cpu));
     let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-5 * b;
-    assert!(ours.explained_variance().iter().zip(theirs.explained_variance()).all(close));
+    assert!(ours.variances.iter().zip(&theirs.variances).all(close));
 }
 
 #[test]

@@ -74,6 +74,7 @@ pub(crate) enum Command {
     /// List kernels, solvers and other things that have a name.
     List(ListArgs),
     /// List the cards that products with dense kernel matrices can be computed on.
+    #[command(after_help = "Examples:\n  lopsided devices\n  lopsided devices --json")]
     Devices,
     /// Print the completion script of a shell.
     Completions(CompletionsArgs),
@@ -115,6 +116,17 @@ pub(crate) enum Precision {
     F32,
     /// 4 bytes, and on a card half as many digits.
     Fast,
+}
+
+impl Precision {
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+            Precision::Fast => "fast",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

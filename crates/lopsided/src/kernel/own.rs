@@ -1,6 +1,6 @@
 //! Kernels that are not in the list: implemented elsewhere and handed over by value.
 
-use super::{Derivative, Formula, Form, GraphKernel, Kernel, KernelSpec, Nature, Normalization, Separable};
+use super::{Derivative, Form, Formula, GraphKernel, Kernel, KernelSpec, Nature, Normalization, Separable};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;

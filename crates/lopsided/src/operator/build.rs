@@ -10,9 +10,9 @@
 //! [`Built`] hands them out, and a later [`KernelMatrix`] takes them back in its `normalizer`.
 
 use super::counted::Counted;
+use super::device::{DeviceOperator, Place};
 use super::plan::{Costs, SAMPLED_COLUMNS, Uses};
 use super::symmetric::{Symmetric, is_symmetric};
-use super::device::{DeviceOperator, Place};
 use super::{
     DenseOperator, KernelOperator, Operator, OperatorChoice, OperatorKind, OperatorPlan, ProductOperator, Scaled,
     SparseOperator, row_sums,

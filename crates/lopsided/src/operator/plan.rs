@@ -97,7 +97,11 @@ pub struct OperatorPlan {
 impl OperatorPlan {
     /// The kind, and the card where there is one.
     pub fn name(&self) -> String {
-        if self.place.device == Device::Cpu { self.kind.to_string() } else { format!("{} on {}", self.kind, self.place.device) }
+        if self.place.device == Device::Cpu {
+            self.kind.to_string()
+        } else {
+            format!("{} on {}", self.kind, self.place.device)
+        }
     }
 }
 

@@ -48,9 +48,11 @@ impl FromStr for Device {
             "auto" => Ok(Device::Auto),
             "cpu" => Ok(Device::Cpu),
             "cuda" => Ok(Device::Cuda(0)),
-            _ => text.strip_prefix("cuda:").and_then(|number| number.parse().ok()).map(Device::Cuda).ok_or_else(|| {
-                Error::param("device", text, "auto, cpu, cuda, or cuda:K with the number of a card")
-            }),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(|number| number.parse().ok())
+                .map(Device::Cuda)
+                .ok_or_else(|| Error::param("device", text, "auto, cpu, cuda, or cuda:K with the number of a card")),
         }
     }
 }

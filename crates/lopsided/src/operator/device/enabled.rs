@@ -1,8 +1,8 @@
 //! The operator whose products a card computes.
 
+use super::Arithmetic;
 use super::launch::{self, Buffers, Kernel, Pace};
 use super::packed::{Packed, Prepared, matrix, padded, tools};
-use super::Arithmetic;
 use crate::base::device::{Argument, Buffer, Device, Worker, worker};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
@@ -64,8 +64,9 @@ impl<'a, T: Scalar> DeviceOperator<'a, T> {
         let (SamplesRef::Dense(rows), SamplesRef::Dense(cols)) = (x, z) else {
             return Err(Error::param("device", device, "cpu for sparse samples"));
         };
-        let formula =
-            kernel.formula().ok_or_else(|| Error::param("device", device, "cpu for kernels other than rbf, sne, t and poly"))?;
+        let formula = kernel
+            .formula()
+            .ok_or_else(|| Error::param("device", device, "cpu for kernels other than rbf, sne, t and poly"))?;
         let number = if let Device::Cuda(number) = device { number } else { 0 };
         let worker = worker(number)?;
         let arithmetic = Arithmetic::of::<T>(fast);

@@ -90,9 +90,11 @@ impl Kernel<'_> {
         }
     }
 
-    /// Warpgroups of a block, as `cuda/build.py` compiles them.
+    /// Warpgroups of a block, as `cuda/build.py` compiles them: three where registers and shared memory are enough.
     fn groups(&self) -> usize {
-        if self.columns <= 32 { 3 } else { 2 }
+        let ahead = |memory: &Memory| memory.resident || memory.stages > 2;
+        let possible = self.columns <= 32 && (self.steps() < 4 || self.native_memory(3).as_ref().is_some_and(ahead));
+        if possible { 3 } else { 2 }
     }
 
     /// Columns of a tile.
@@ -119,7 +121,7 @@ impl Kernel<'_> {
         match self.arithmetic {
             Arithmetic::Doubles => format!("double-{function}{columns}"),
             Arithmetic::Halves(parts) if self.worker.is_native() => {
-                format!("half{parts}-{function}{columns}-{}", self.steps())
+                format!("half{parts}-{function}{columns}-{}-{}", self.steps(), self.groups())
             }
             Arithmetic::Halves(parts) => format!("half{parts}-{function}{columns}"),
         }
@@ -127,31 +129,36 @@ impl Kernel<'_> {
 
     /// Shared memory, as the kernels divide it; `None` where the card has too little.
     fn memory(&self) -> Option<Memory> {
-        let plain = |bytes: usize| Memory { bytes, resident: false, stages: 2, buffers: 1 };
-        let fits = |memory: &Memory| memory.bytes <= self.worker.shared;
-        match self.arithmetic {
-            Arithmetic::Doubles => {
-                let columns = self.columns.max(16);
-                Some(plain(8 * (4 * 64 * 20 + 64 * 68 + 64 * (columns + 4)))).filter(fits)
-            }
-            Arithmetic::Halves(parts) => {
-                // Bytes of 16 coordinates of 64 rows, of 128 columns, and of 128 rows of V.
-                let columns = self.columns.max(8);
-                let (row, col, vectors) = (64 * 32 * parts, 128 * 32 * parts, 8 * columns * 32 * parts + 512);
-                if !self.worker.is_native() {
-                    return Some(plain(2 * (2 * row + col) + vectors)).filter(fits);
-                }
-                let divided = |resident: bool, buffers: usize, stages: usize| {
-                    let rows = self.groups() * row * if resident { self.depth } else { stages * self.steps() };
-                    let barriers = 8 * (2 * stages + 2 * buffers + 1) + 64;
-                    let bytes = rows + stages * self.steps() * col + buffers * vectors + barriers;
-                    Memory { bytes, resident, stages, buffers }
-                };
-                let ways = [true, false].into_iter().flat_map(|resident| [2, 1].map(|buffers| (resident, buffers)));
-                let mut ways = ways.flat_map(|(resident, buffers)| [4, 3, 2].map(|stages| divided(resident, buffers, stages)));
-                ways.find(fits)
-            }
+        if self.worker.is_native() && self.arithmetic != Arithmetic::Doubles {
+            return self.native_memory(self.groups());
         }
+        let bytes = if self.arithmetic == Arithmetic::Doubles {
+            8 * (4 * 64 * 20 + 64 * 68 + 64 * (self.columns.max(16) + 4))
+        } else {
+            let (row, col, vectors) = self.tiles();
+            2 * (2 * row + col) + vectors
+        };
+        (bytes <= self.worker.shared).then_some(Memory { bytes, resident: false, stages: 2, buffers: 1 })
+    }
+
+    /// The first way to divide the memory of a block of so many warpgroups that fits: rows that stay, much on its way.
+    fn native_memory(&self, groups: usize) -> Option<Memory> {
+        let (row, col, vectors) = self.tiles();
+        let divided = |(resident, buffers, stages): (bool, usize, usize)| {
+            let rows = groups * row * if resident { self.depth } else { stages * self.steps() };
+            let barriers = 8 * (2 * stages + 2 * buffers + 1) + 64;
+            let bytes = rows + stages * self.steps() * col + buffers * vectors + barriers;
+            Memory { bytes, resident, stages, buffers }
+        };
+        let ways = [true, false].into_iter().flat_map(|resident| [2, 1].map(|buffers| (resident, buffers)));
+        let mut ways = ways.flat_map(|(resident, buffers)| [4, 3, 2].map(|stages| (resident, buffers, stages)));
+        ways.find_map(|way| Some(divided(way)).filter(|memory| memory.bytes <= self.worker.shared))
+    }
+
+    /// Bytes of 16 coordinates of 64 rows and of 128 columns, and of 128 rows of V with the sizes of as many columns.
+    fn tiles(&self) -> (usize, usize, usize) {
+        let parts = if let Arithmetic::Halves(parts) = self.arithmetic { parts } else { 1 };
+        (64 * 32 * parts, 128 * 32 * parts, 8 * self.columns.max(8) * 32 * parts + 512)
     }
 
     /// Cuts a product of n rows and m columns so that all multiprocessors are busy to the end.

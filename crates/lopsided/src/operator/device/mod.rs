@@ -140,7 +140,10 @@ impl<T: Scalar> KernelMatrix<'_, T> {
         let bytes = bytes((self.x, self.z), Arithmetic::of::<T>(self.fast));
         let number = asked.unwrap_or(0);
         if asked.is_none() && T::BYTES == 8 && !card.is_good_at_doubles() {
-            return Ok(Place::processor(format!("{} is slow in double precision; f32 would be quicker there", card.name)));
+            return Ok(Place::processor(format!(
+                "{} is slow in double precision; f32 would be quicker there",
+                card.name
+            )));
         }
         if bytes <= card.memory / 10 * 9 {
             let why = if asked.is_some() {

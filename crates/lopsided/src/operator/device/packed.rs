@@ -14,14 +14,15 @@ use std::f64::consts::LOG2_E;
 const PADDED: usize = 384;
 /// Size of the samples beyond the last one: no kernel has a value there.
 const BEYOND: f64 = 1e30;
-/// Halves are exact up to 2¹¹ and end at 2¹⁶; larger coordinates are left to doubles.
-const LARGEST: f64 = 16384.0;
+/// Half of the squared length, in units of the kernel, beyond which a difference of lengths leaves fewer than three digits of
+/// a value: such samples are left to doubles.
+const LONGEST: f64 = 4096.0;
 /// Values of a kernel are brought to at most two to this, where halves keep their digits.
 const HEADROOM: i32 = 15;
 
 /// Degrees of polynomials whose values a power of two of the base can bring there, and how far it may be away.
 const HIGHEST: u32 = 8;
-const LARGEST_POWER: i32 = 60;
+const LARGEST_POWER: f64 = 60.0;
 
 /// What a kernel is on a card: `cuda/values.cu` has the formulas.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,11 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// The factors by which the kernel becomes one of the formulas, and everything stays in the range of the numbers.
-    pub(super) fn of<T: Scalar>(formula: Formula, (x, z): (MatRef<'_, T>, MatRef<'_, T>), arithmetic: Arithmetic) -> Self {
+    pub(super) fn of<T: Scalar>(
+        formula: Formula,
+        (x, z): (MatRef<'_, T>, MatRef<'_, T>),
+        arithmetic: Arithmetic,
+    ) -> Self {
         let width = x.ncols();
         let centre = || means(if x.nrows() >= z.nrows() { x } else { z }).into_iter().map(Scalar::as_f64).collect();
         let (center, factors): (Vec<f64>, _) = match formula {
@@ -61,9 +66,15 @@ impl Prepared {
             Formula::Power { .. } => (vec![0.0; width], (to_sixteen(x), to_sixteen(z))),
         };
         let preparation = Preparation { center, factors };
-        let reach = largest(x, &preparation.center) * factors.0.max(factors.1);
-        let reach = reach.max(largest(z, &preparation.center) * factors.0.max(factors.1));
-        let fits = reach <= LARGEST && fits_halves(formula, x, z);
+        let fits = match formula {
+            Formula::Power { gamma, coef0, degree } => {
+                degree <= HIGHEST && bound(gamma, coef0, x, z).log2().abs() <= LARGEST_POWER
+            }
+            _ => {
+                let reach = |samples| length(samples, &preparation.center) * factors.0;
+                0.5 * reach(x).max(reach(z)).powi(2) <= LONGEST
+            }
+        };
         let arithmetic = if fits { arithmetic } else { Arithmetic::Doubles };
         let room = if arithmetic == Arithmetic::Doubles { 0 } else { HEADROOM };
         let plain = Function { name: "exponential", scale: 1.0, shift: 0.0, degree: 0, factor: power_of_two(-room) };
@@ -72,7 +83,8 @@ impl Prepared {
             Formula::Inverse { .. } => Function { name: "inverse", scale: power_of_two(room), ..plain },
             Formula::Power { gamma, coef0, degree } => {
                 let bound = bound(gamma, coef0, x, z);
-                let base = if room == 0 { 0 } else { (f64::from(room) / f64::from(degree) - bound.log2()).floor() as i32 };
+                let base =
+                    if room == 0 { 0 } else { (f64::from(room) / f64::from(degree) - bound.log2()).floor() as i32 };
                 let own = power_of_two(base);
                 let scale = gamma / (factors.0 * factors.1) * own;
                 let factor = own.powi(-(degree as i32));
@@ -83,15 +95,10 @@ impl Prepared {
     }
 }
 
-/// Whether the values of a polynomial, of whatever degree, are within the range that one power of two can move.
-fn fits_halves<T: Scalar>(formula: Formula, x: MatRef<'_, T>, z: MatRef<'_, T>) -> bool {
-    let Formula::Power { gamma, coef0, degree } = formula else { return true };
-    degree <= HIGHEST && bound(gamma, coef0, x, z).log2().abs() <= f64::from(LARGEST_POWER)
-}
-
 /// No value of gamma·⟨x, z⟩ + coef0 is larger.
 fn bound<T: Scalar>(gamma: f64, coef0: f64, x: MatRef<'_, T>, z: MatRef<'_, T>) -> f64 {
-    gamma * length(x) * length(z) + coef0.abs()
+    let origin = vec![0.0; x.ncols()];
+    gamma * length(x, &origin) * length(z, &origin) + coef0.abs()
 }
 
 fn both(factor: f64) -> (f64, f64) {
@@ -104,22 +111,21 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// A power of two that brings the largest coordinate to between 8 and 16.
 fn to_sixteen<T: Scalar>(samples: MatRef<'_, T>) -> f64 {
-    let most = largest(samples, &vec![0.0; samples.ncols()]);
+    let of_column = |column: faer::ColRef<'_, T>| column.iter().map(|v| v.as_f64().abs()).fold(0.0, f64::max);
+    let most = samples.par_col_iter().map(of_column).reduce(|| 0.0, f64::max);
     if most > 0.0 { power_of_two(3 - most.log2().floor() as i32) } else { 1.0 }
 }
 
-/// The largest distance of a coordinate from the center.
-fn largest<T: Scalar>(samples: MatRef<'_, T>, center: &[f64]) -> f64 {
-    let of_column = |(column, &center): (faer::ColRef<'_, T>, &f64)| {
-        column.iter().map(|v| (v.as_f64() - center).abs()).fold(0.0, f64::max)
+/// The length of the sample that is farthest from the center.
+fn length<T: Scalar>(samples: MatRef<'_, T>, center: &[f64]) -> f64 {
+    let of_some = |rows: MatRef<'_, T>| {
+        let mut squares = vec![0.0; rows.nrows()];
+        for (column, center) in rows.col_iter().zip(center) {
+            squares.iter_mut().zip(column.iter()).for_each(|(sum, v)| *sum += (v.as_f64() - center).powi(2));
+        }
+        squares.into_iter().fold(0.0, f64::max)
     };
-    samples.par_col_iter().zip(center).map(of_column).reduce(|| 0.0, f64::max)
-}
-
-/// The length of the longest sample.
-fn length<T: Scalar>(samples: MatRef<'_, T>) -> f64 {
-    let square = |i: usize| samples.row(i).iter().map(|v| v.as_f64().powi(2)).sum::<f64>();
-    (0..samples.nrows()).into_par_iter().map(square).reduce(|| 0.0, f64::max).sqrt()
+    samples.par_row_chunks(1024).map(of_some).reduce(|| 0.0, f64::max).sqrt()
 }
 
 /// The samples of one side.
@@ -158,9 +164,12 @@ impl Packed {
         let tools = tools::<T>();
         let int = |value: usize| Argument::Int(value as i32);
         let grid = ((4096, 1), 256, 0);
-        let common = || [Argument::Buffer(&raw), Argument::Buffer(&center), Argument::Double(factor), int(n), int(d), int(padded)];
+        let common = || {
+            [Argument::Buffer(&raw), Argument::Buffer(&center), Argument::Double(factor), int(n), int(d), int(padded)]
+        };
         let launch = |name: &str, out: &Buffer, more: Vec<Argument<'_>>| {
-            let arguments: Vec<Argument<'_>> = [Argument::Buffer(out)].into_iter().chain(common()).chain(more).collect();
+            let arguments: Vec<Argument<'_>> =
+                [Argument::Buffer(out)].into_iter().chain(common()).chain(more).collect();
             worker.launch((tools, name), grid, &arguments)
         };
         let (as_rows, as_cols, sizes);
