@@ -29,7 +29,8 @@ pub(crate) fn plan<T: Scalar + Element>(
     Ok(serde_json::json!({
         "n": plan.size.0, "m": plan.size.1, "kernel": plan.kernel.name, "gamma": plan.kernel.params.get("gamma"),
         "operator": plan.operator.name(), "solver": plan.solver.solver, "bytes": plan.bytes,
-        "seconds": plan.seconds, "device": plan.operator.place.device.to_string(), "precision": T::NAME, "memory": lopsided::operator::available_memory(),
+        "seconds": plan.seconds, "precision": T::NAME, "memory": lopsided::operator::available_memory(),
+        "device": plan.operator.place.device.to_string(),
         "why": {"operator": plan.operator.why, "solver": plan.solver.why, "device": plan.operator.place.why},
     }))
 }

@@ -5,7 +5,7 @@ use crate::convert::{matrix, vector};
 use crate::data::{Given, Parts};
 use crate::fit;
 use crate::fitted::{self, Array};
-use crate::run::{briefly, run};
+use crate::run::{Start, briefly, run};
 use lopsided::base::file::write_atomically;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::{Fitted, Preparation, recipe};
@@ -38,7 +38,7 @@ macro_rules! either {
 
 /// Fits `embed`, `bicluster`, `kpca` or an estimator of the list to the attributes of `given`.
 #[pyfunction]
-#[pyo3(name = "fit", signature = (estimator, settings, given, seed = 0, progress = None))]
+#[pyo3(name = "fit", signature = (estimator, settings, given, seed = 0, progress = None, device = "auto", fast = false))]
 pub(crate) fn fit_model(
     py: Python<'_>,
     estimator: String,
@@ -46,29 +46,39 @@ pub(crate) fn fit_model(
     given: Given<'_>,
     seed: u64,
     progress: Option<Bound<'_, PyAny>>,
+    device: &str,
+    fast: bool,
 ) -> PyResult<Model> {
-    let settings = settings_of(settings)?;
+    let (settings, start) = (settings_of(settings)?, Start::on(seed, device, fast)?);
     let progress = progress.as_ref();
     Ok(Model::of(if given.single {
         let parts = Parts::of(given)?;
-        Inner::Single(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
+        Inner::Single(run(py, start, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
     } else {
         let parts = Parts::of(given)?;
-        Inner::Double(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
+        Inner::Double(run(py, start, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
     }))
 }
 
 /// What a fit would do and cost, as JSON.
 #[pyfunction]
-#[pyo3(signature = (estimator, settings, given, seed = 0))]
-pub(crate) fn plan(py: Python<'_>, estimator: String, settings: &str, given: Given<'_>, seed: u64) -> PyResult<String> {
-    let settings = settings_of(settings)?;
+#[pyo3(signature = (estimator, settings, given, seed = 0, device = "auto", fast = false))]
+pub(crate) fn plan(
+    py: Python<'_>,
+    estimator: String,
+    settings: &str,
+    given: Given<'_>,
+    seed: u64,
+    device: &str,
+    fast: bool,
+) -> PyResult<String> {
+    let (settings, start) = (settings_of(settings)?, Start::on(seed, device, fast)?);
     let found = if given.single {
         let parts = Parts::<f32>::of(given)?;
-        run(py, seed, None, move |run| fit::plan(&estimator, settings, parts, run))?
+        run(py, start, None, move |run| fit::plan(&estimator, settings, parts, run))?
     } else {
         let parts = Parts::<f64>::of(given)?;
-        run(py, seed, None, move |run| fit::plan(&estimator, settings, parts, run))?
+        run(py, start, None, move |run| fit::plan(&estimator, settings, parts, run))?
     };
     Ok(found.to_string())
 }
@@ -143,17 +153,20 @@ impl Model {
     }
 
     /// Places new samples: rows, or columns if `columns` is true.
-    #[pyo3(signature = (given, columns = false, seed = 0))]
+    #[pyo3(signature = (given, columns = false, seed = 0, device = "auto", fast = false))]
     fn transform<'py>(
         &self,
         py: Python<'py>,
         given: Given<'py>,
         columns: bool,
         seed: u64,
+        device: &str,
+        fast: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let start = Start::on(seed, device, fast)?;
         either!(self, model => {
             let (model, parts) = (Arc::clone(model), Parts::of(given)?);
-            let placed = run(py, seed, None, move |run| fitted::transform(&model, parts, columns, run))?;
+            let placed = run(py, start, None, move |run| fitted::transform(&model, parts, columns, run))?;
             matrix(py, placed.as_ref())
         })
     }

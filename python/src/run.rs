@@ -2,6 +2,7 @@
 
 use crate::error::exception;
 use lopsided::base::checkpoint;
+use lopsided::base::device::Device;
 use lopsided::{Progress, Result, Run, Watch};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -27,16 +28,39 @@ type Latest = Arc<Mutex<Option<Progress>>>;
 /// interpreter lock, as whoever forks does, holds this one, so that no child finds it closed.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
+/// What a run starts from: a seed, and where products are computed if that was said.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Start {
+    seed: u64,
+    device: Device,
+    fast: bool,
+}
+
+impl From<u64> for Start {
+    fn from(seed: u64) -> Self {
+        Start { seed, ..Start::default() }
+    }
+}
+
+impl Start {
+    /// With a device by its word, which must be there.
+    pub(crate) fn on(seed: u64, device: &str, fast: bool) -> PyResult<Self> {
+        let device = device.parse::<Device>().and_then(|device| device.check().map(|()| device));
+        Ok(Start { seed, device: device.map_err(exception)?, fast })
+    }
+}
+
 /// The result of some work; `progress` hears `(stage, done, total, residual)` now and then.
 pub(crate) fn run<R: Send + 'static>(
     py: Python<'_>,
-    seed: u64,
+    start: impl Into<Start>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Run) -> Result<R> + Send + 'static,
 ) -> PyResult<R> {
     let latest = Latest::default();
     let watch = if progress.is_some() { listening(&latest) } else { Watch::default() };
-    let run = Run { seed, watch: watch.clone(), checkpoint: current(), ..Run::default() };
+    let Start { seed, device, fast } = start.into();
+    let run = Run { seed, watch: watch.clone(), checkpoint: current(), device, fast };
     let (sender, mut receiver) = channel::<Answer<R>>();
     pool()?.spawn(move || {
         // Nobody listens any more after an interrupt.

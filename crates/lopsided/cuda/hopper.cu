@@ -14,6 +14,8 @@ typedef unsigned long long u64;
 #define ROW_STEP (64 * 32 * PARTS)
 #define COL_STEP (128 * 32 * PARTS)
 #define VEC_STEP (COLUMNS * 32 * PARTS)
+// Few coordinates leave the sums of the scores few roundings, of which those of large exponents would be too many.
+#define EXPONENTS_FIRST (VALUE == EXPONENTIAL && STEPS == 1)
 #if GROUPS == 3
 #define COPYING_REGISTERS 32
 #define COMPUTING_REGISTERS 160
@@ -70,7 +72,7 @@ product(Shape f, const char* __restrict__ rows, const char* __restrict__ cols, c
     const u32 b_at = v_at + f.buffers * 8 * VEC_STEP, full = b_at + f.buffers * 512, empty = full + 8 * f.stages;
     const u32 v_full = empty + 8 * f.stages, v_empty = v_full + 8 * f.buffers, x_full = v_empty + 8 * f.buffers;
     const float* b_tiles = (const float*)(memory + (b_at - base));
-    const int thread = threadIdx.x, warp = thread >> 5, lane = thread & 31;
+    const int thread = threadIdx.x, warp = __shfl_sync(0xffffffffu, thread >> 5, 0), lane = thread & 31;
     const int block = f.first + blockIdx.x, steps = f.depth / STEPS;
     const int from = blockIdx.y * f.share, to = min(f.tiles, from + f.share);
     if (thread == 0) {
@@ -161,10 +163,25 @@ product(Shape f, const char* __restrict__ rows, const char* __restrict__ cols, c
                 if (lane == 0) arrive(empty + 8 * ring.at);
                 ring.next();
             };
-            next_scores(0, 0);
-            for (int c = 1; c < steps; c++) next_scores(c, 1);
+#if EXPONENTS_FIRST
+            // The scores are added to what is taken from them, so that the exponents come out as they are needed.
             wait(v_full + 8 * tile.at, tile.phase);
             const float* bs = b_tiles + tile.at * 128 + 2 * t4;
+            #pragma unroll
+            for (int n = 0; n < 16; n++) {
+                const float2 both = *(const float2*)(bs + n * 8);
+                p[4 * n] = -a0 - both.x;
+                p[4 * n + 1] = -a0 - both.y;
+                p[4 * n + 2] = -a1 - both.x;
+                p[4 * n + 3] = -a1 - both.y;
+            }
+#endif
+            next_scores(0, EXPONENTS_FIRST);
+            for (int c = 1; c < steps; c++) next_scores(c, 1);
+#if !EXPONENTS_FIRST
+            wait(v_full + 8 * tile.at, tile.phase);
+            const float* bs = b_tiles + tile.at * 128 + 2 * t4;
+#endif
 #if VALUE == LARGEST
             #pragma unroll
             for (int n = 0; n < 16; n++) {
@@ -180,9 +197,14 @@ product(Shape f, const char* __restrict__ rows, const char* __restrict__ cols, c
 #endif
             #pragma unroll
             for (int n = 0; n < 16; n++) {
-                const float2 both = *(const float2*)(bs + n * 8);
                 float* q = p + 4 * n;
+#if EXPONENTS_FIRST
+                #pragma unroll
+                for (int i = 0; i < 4; i++) q[i] = power_of_two(q[i]);
+#else
+                const float2 both = *(const float2*)(bs + n * 8);
                 to_values(q, a0, a1, both.x, both.y, f);
+#endif
                 u32* own = values[n / 2] + 2 * (n & 1);
                 own[0] = halves(q[0], q[1]);
                 own[1] = halves(q[2], q[3]);

@@ -8,7 +8,7 @@
 use lopsided::base::device::Device;
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{DeviceOperator, KernelOperator, Operator};
-use lopsided::{Dataset, KernelSvd, Mat, Result, Run, Samples, Scalar, Watch};
+use lopsided::{Dataset, KernelSvd, Mat, Progress, Result, Run, Samples, Scalar, Watch};
 use std::time::Instant;
 
 /// About normal numbers, the same for the same seed; columns differ.
@@ -74,7 +74,13 @@ fn gv<T: Scalar>((n, d, r): (usize, usize, usize), fast: bool) -> Result<()> {
 
 fn svd<T: Scalar>((n, d, rank): (usize, usize, usize), device: Device) -> Result<()> {
     let data = Dataset::new(Samples::Dense(numbers::<T>(n, d, 1)));
-    let run = Run { device, ..Run::default() };
+    let began = Instant::now();
+    let told = move |progress: Progress| {
+        if std::env::var_os("LOPSIDED_STAGES").is_some() {
+            println!("  {:.2} s: {} {}", began.elapsed().as_secs_f64(), progress.stage, progress.done);
+        }
+    };
+    let run = Run { device, watch: Watch::with_callback(told), ..Run::default() };
     let svd = KernelSvd::new("sne").with_rank(rank).with_tol(1e-4);
     let start = Instant::now();
     let model = svd.fit(data, &run)?;

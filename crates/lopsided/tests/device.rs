@@ -3,7 +3,7 @@
 #![allow(missing_docs, non_snake_case)]
 
 use lopsided::base::device::{Device, cards};
-use lopsided::estimators::{Approach, Approximation, KernelPca};
+use lopsided::estimators::{Approach, Approximation, KernelPca, KernelRidge};
 use lopsided::kernel::{Kernel, KernelSpec};
 use lopsided::operator::{Built, DeviceOperator, KernelMatrix, Operator, OperatorChoice};
 use lopsided::{Dataset, Error, KernelSvd, Mat, MatRef, Run, Samples, Scalar, Watch};
@@ -208,6 +208,26 @@ fn models_are_those_of_the_processor() {
     let (ours, theirs) = (components(CARD), components(Device::Cpu));
     let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-5 * b;
     assert!(ours.variances.iter().zip(&theirs.variances).all(close));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA card"]
+fn ridge_regression_at_landmarks_is_that_of_the_processor() {
+    let x = numbers(40_000, 4, 1);
+    let y = Mat::from_fn(40_000, 1, |i, _| x[(i, 0)].sin() + 0.1 * x[(i, 1)]);
+    let samples = Samples::Dense(x);
+    let fit = |device| {
+        let machine = KernelRidge::new("rbf").with_approximation(Approximation::new(Approach::Ncr, "uniform", 500));
+        let run = Run { device, ..Run::default() };
+        machine
+            .fit_targets(samples.clone(), y.as_ref(), &run)
+            .unwrap()
+            .apply(samples.as_ref(), &Run::default())
+            .unwrap()
+    };
+    let off = apart(&fit(CARD), &fit(Device::Cpu));
+    println!("ridge: {off:.1e}");
+    assert!(off < 1e-3, "{off}");
 }
 
 #[test]

@@ -49,6 +49,7 @@ use std::time::Instant;
 /// # Ok::<(), lopsided::Error>(())
 /// ```
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "wishes that have nothing to do with each other")]
 pub struct KernelMatrix<'a, T: Scalar> {
     /// The kernel.
     pub kernel: &'a dyn Kernel<T>,
@@ -223,6 +224,18 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
                 Ok(built)
             }
             built => built,
+        }
+    }
+
+    /// The operator on a card, before any division of rows, where the plan has it there; `None` on the processor.
+    pub(crate) fn of_card(self) -> Result<Option<Box<dyn Operator<T> + 'a>>> {
+        let (automatic, device) = (self.device == Device::Auto, self.plan()?.place.device);
+        if device == Device::Cpu {
+            return Ok(None);
+        }
+        match DeviceOperator::new(self.kernel, (self.x, self.z), self.normalizer, (device, self.fast), &self.watch) {
+            Err(Error::Device { .. } | Error::Memory { .. }) if automatic => Ok(None),
+            built => Ok(Some(Box::new(built?))),
         }
     }
 

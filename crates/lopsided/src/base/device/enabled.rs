@@ -35,10 +35,9 @@ fn look() -> std::result::Result<Vec<Card>, String> {
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver is found on this machine".into());
     }
-    let said = |error: DriverError| reason(&error);
     let mut version = 0;
     // SAFETY: the function writes one number to the place it is given.
-    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(said)?;
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(reason)?;
     let driver = (version / 1000, version % 1000 / 10);
     if driver < LEAST {
         let (major, minor) = driver;
@@ -47,10 +46,10 @@ fn look() -> std::result::Result<Vec<Card>, String> {
             LEAST.0, LEAST.1
         ));
     }
-    result::init().map_err(said)?;
-    let count = result::device::get_count().map_err(said)?;
+    result::init().map_err(reason)?;
+    let count = result::device::get_count().map_err(reason)?;
     let cards: Vec<Card> =
-        (0..count).map(|number| card(number, driver)).collect::<std::result::Result<_, _>>().map_err(said)?;
+        (0..count).map(|number| card(number, driver)).collect::<std::result::Result<_, _>>().map_err(reason)?;
     match cards.iter().all(|card| card.capability < CAPABLE) {
         true if cards.is_empty() => Err("the driver finds no card".into()),
         true => Err(format!("no card has compute capability {}.{} or more", CAPABLE.0, CAPABLE.1)),
@@ -78,7 +77,7 @@ fn card(number: i32, driver: (i32, i32)) -> std::result::Result<Card, DriverErro
 }
 
 /// A sentence about what the driver says.
-fn reason(error: &DriverError) -> String {
+fn reason(error: DriverError) -> String {
     match error.0 {
         CUresult::CUDA_ERROR_NO_DEVICE => "the driver finds no card".into(),
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => "its memory is full".into(),
@@ -164,7 +163,7 @@ impl Worker {
                 format!("its compute capability is {major}.{minor}, but {}.{} is needed", CAPABLE.0, CAPABLE.1);
             return Err(Error::Device { device: card.device, reason });
         }
-        let said = |error: DriverError| Error::Device { device: card.device.clone(), reason: reason(&error) };
+        let said = |error: DriverError| Error::Device { device: card.device.clone(), reason: reason(error) };
         let context = CudaContext::new(number).map_err(said)?;
         // SAFETY: there is one stream for all work of this context, in whose order everything is done.
         unsafe { context.disable_event_tracking() };
@@ -281,7 +280,7 @@ impl Worker {
     }
 
     fn said<R>(&self, result: std::result::Result<R, DriverError>) -> Result<R> {
-        result.map_err(|error| self.fault(reason(&error)))
+        result.map_err(|error| self.fault(reason(error)))
     }
 }
 

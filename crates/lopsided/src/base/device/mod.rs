@@ -98,7 +98,7 @@ pub struct Card {
 impl Card {
     /// Whether double precision is worth its while: cards for screens have a sixty-fourth of the rate.
     pub fn is_good_at_doubles(&self) -> bool {
-        matches!(self.capability, (8 | 9 | 10, 0))
+        matches!(self.capability, (8..=10, 0))
     }
 }
 

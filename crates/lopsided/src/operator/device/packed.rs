@@ -66,14 +66,11 @@ impl Prepared {
             Formula::Power { .. } => (vec![0.0; width], (to_sixteen(x), to_sixteen(z))),
         };
         let preparation = Preparation { center, factors };
-        let fits = match formula {
-            Formula::Power { gamma, coef0, degree } => {
-                degree <= HIGHEST && bound(gamma, coef0, x, z).log2().abs() <= LARGEST_POWER
-            }
-            _ => {
-                let reach = |samples| length(samples, &preparation.center) * factors.0;
-                0.5 * reach(x).max(reach(z)).powi(2) <= LONGEST
-            }
+        let fits = if let Formula::Power { gamma, coef0, degree } = formula {
+            degree <= HIGHEST && bound(gamma, coef0, x, z).log2().abs() <= LARGEST_POWER
+        } else {
+            let reach = |samples| length(samples, &preparation.center) * factors.0;
+            0.5 * reach(x).max(reach(z)).powi(2) <= LONGEST
         };
         let arithmetic = if fits { arithmetic } else { Arithmetic::Doubles };
         let room = if arithmetic == Arithmetic::Doubles { 0 } else { HEADROOM };
