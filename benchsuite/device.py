@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products and a kernel SVD on an NVIDIA card, beside torch's tiles on the same card and beside the processor.
 
-    benchsuite/device.py [--example FILE] [--out FILE.md] [--size N] [--svd N] [--cpu N]
+    benchsuite/device.py [--example FILE] [--out FILE.md] [--size N] [--svd N] [--cpu N] [--large N] [--kpca N]
 
 Needs the example `device` of the library (`cargo build --release -p lopsided --features cuda --example device`), a card, and
 torch for the comparison. G·V of the RBF kernel with N row and N column samples, gamma = 1/(2 d): milliseconds of the card by
@@ -66,6 +66,40 @@ def torch_seconds(size, d, r):
     return statistics.median(seconds), ((out[rows].double() - wide).norm() / wide.norm()).item()
 
 
+def torch_components(size, d, rank):
+    """Seconds of the leading eigenvalues of the centred RBF kernel by torch's tiles and a randomised range finder with two power
+    steps, which is what `torch.svd_lowrank` does with a stored matrix; the first and the last eigenvalue. None without torch."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    torch.manual_seed(1)
+    x = torch.randn(size, d, device="cuda")
+    gamma = 0.5 / d
+    a = gamma * (x * x).sum(1)
+    values = torch.compile(lambda s, a, b: torch.exp(2 * gamma * s - a[:, None] - b[None, :]))
+
+    def product(v):
+        v, out = v - v.mean(0), torch.zeros(size, v.shape[1], device="cuda")
+        for i in range(0, size, TILE):
+            for j in range(0, size, TILE):
+                out[i:i + TILE] += values(x[i:i + TILE] @ x[j:j + TILE].T, a[i:i + TILE], a[j:j + TILE]) @ v[j:j + TILE]
+        return out - out.mean(0)
+
+    def found():
+        q = torch.linalg.qr(product(torch.randn(size, rank + 6, device="cuda"))).Q
+        for _ in range(4):  # two steps with K and with its transpose, which is K
+            q = torch.linalg.qr(product(q)).Q
+        return torch.linalg.svdvals(product(q))[:rank]
+
+    found()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    sigma = found()
+    torch.cuda.synchronize()
+    return time.perf_counter() - start, sigma[0].item(), sigma[-1].item()
+
+
 def products(example, size):
     lines = ["| | " + " | ".join(f"d {d}, r {r}" for d, r in SHAPES) + " |", "| --- " * (len(SHAPES) + 1) + "|"]
     pattern = re.compile(r"card ([\d.]+) ms, call ([\d.]+) ms, error ([\d.e+-]+)")
@@ -94,17 +128,30 @@ def main():
     parser.add_argument("--size", type=int, default=200_000, help="samples of each side of the products; 0 leaves them out")
     parser.add_argument("--svd", type=int, default=200_000, help="samples of the SVD on the card; 0 leaves it out")
     parser.add_argument("--cpu", type=int, default=50_000, help="samples of the SVD on card and processor; 0 leaves it out")
+    parser.add_argument("--large", type=int, default=1_000_000, help="samples of the RBF SVD on the card; 0 leaves it out")
+    parser.add_argument("--kpca", type=int, default=200_000, help="samples of the components on the card; 0 leaves them out")
     given = parser.parse_args()
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     card = subprocess.run(query, capture_output=True, text=True).stdout.strip()
     lines = [f"Card: {card}. Date: {time.strftime('%Y-%m-%d')}.", ""]
     if given.size:
         lines += [f"G·V, {given.size} x {given.size}, RBF:", "", *products(given.example, given.size), ""]
-    jobs = [(given.svd, "cuda")] + [(given.cpu, device) for device in ("cuda", "cpu")]
-    for size, device in jobs:
+    def tell(line):
+        lines.append("    " + line)
+        print(lines[-1], flush=True)
+
+    for size, device in [(given.svd, "cuda"), (given.cpu, "cuda"), (given.cpu, "cpu")]:
         if size:
-            lines.append("    " + told(given.example, "svd", size, 64, 50, "f32", device))
-            print(lines[-1], flush=True)
+            tell(told(given.example, "svd", size, 64, 50, "f32", device))
+    if given.large:
+        tell(told(given.example, "svd", given.large, 10, 20, "f32", "cuda", "rbf"))
+    if given.kpca:
+        tell(told(given.example, "kpca", given.kpca, 64, 50, "f32", "cuda"))
+        tell(told(given.example, "kpca", given.kpca, 64, 50, "f64", "cuda"))
+        peer = torch_components(given.kpca, 64, 50)
+        if peer:
+            seconds, first, last = peer
+            tell(f"torch n={given.kpca} d=64 rank=50 f32: {seconds:.2f} s, eigenvalues {first:.4f} to {last:.4f}")
     if given.out:
         given.out.write_text("\n".join(lines) + "\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,18 +103,18 @@ class Estimator(Parameters, Tags, Callbacks):
 
         return re.sub(r"((?:smaller|larger) )?`([\w-]+)`", said, sentence)
 
-    def _where(self) -> dict[str, Any]:
-        """Where products are computed, for the core: as the parameters `device` and `precision` say, where there are any."""
+    def _placed(self, given: Given) -> Given:
+        """The same with where products are computed, as the parameters `device` and `precision` say, where there are any."""
         device, precision = (getattr(self, name, None) for name in ("device", "precision"))
-        return {"device": "auto" if device is None else str(device), "fast": precision == "fast"}
+        return replace(given, device=None if device is None else str(device), fast=precision == "fast")
 
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
+        given = self._placed(given)
         if self._only_plans:
-            raise _Planned(json.loads(_core.plan(self._core_name, recipe(settings), given, seed, **self._where())))
-        where = self._where()
-        return self._learned(lambda listener: _core.fit(self._core_name, recipe(settings), given, seed, listener, **where))
+            raise _Planned(json.loads(_core.plan(self._core_name, recipe(settings), given, seed)))
+        return self._learned(lambda listener: _core.fit(self._core_name, recipe(settings), given, seed, listener))
 
     def _learned(self, learn: Callable[[Any], Any]) -> dict[str, Any]:
         """Keeps the model that comes out, warns; the report of the fit."""

@@ -38,7 +38,7 @@ macro_rules! either {
 
 /// Fits `embed`, `bicluster`, `kpca` or an estimator of the list to the attributes of `given`.
 #[pyfunction]
-#[pyo3(name = "fit", signature = (estimator, settings, given, seed = 0, progress = None, device = "auto", fast = false))]
+#[pyo3(name = "fit", signature = (estimator, settings, given, seed = 0, progress = None))]
 pub(crate) fn fit_model(
     py: Python<'_>,
     estimator: String,
@@ -46,10 +46,8 @@ pub(crate) fn fit_model(
     given: Given<'_>,
     seed: u64,
     progress: Option<Bound<'_, PyAny>>,
-    device: &str,
-    fast: bool,
 ) -> PyResult<Model> {
-    let (settings, start) = (settings_of(settings)?, Start::on(seed, device, fast)?);
+    let (settings, start) = (settings_of(settings)?, Start::of(seed, &given)?);
     let progress = progress.as_ref();
     Ok(Model::of(if given.single {
         let parts = Parts::of(given)?;
@@ -62,17 +60,9 @@ pub(crate) fn fit_model(
 
 /// What a fit would do and cost, as JSON.
 #[pyfunction]
-#[pyo3(signature = (estimator, settings, given, seed = 0, device = "auto", fast = false))]
-pub(crate) fn plan(
-    py: Python<'_>,
-    estimator: String,
-    settings: &str,
-    given: Given<'_>,
-    seed: u64,
-    device: &str,
-    fast: bool,
-) -> PyResult<String> {
-    let (settings, start) = (settings_of(settings)?, Start::on(seed, device, fast)?);
+#[pyo3(signature = (estimator, settings, given, seed = 0))]
+pub(crate) fn plan(py: Python<'_>, estimator: String, settings: &str, given: Given<'_>, seed: u64) -> PyResult<String> {
+    let (settings, start) = (settings_of(settings)?, Start::of(seed, &given)?);
     let found = if given.single {
         let parts = Parts::<f32>::of(given)?;
         run(py, start, None, move |run| fit::plan(&estimator, settings, parts, run))?
@@ -153,17 +143,15 @@ impl Model {
     }
 
     /// Places new samples: rows, or columns if `columns` is true.
-    #[pyo3(signature = (given, columns = false, seed = 0, device = "auto", fast = false))]
+    #[pyo3(signature = (given, columns = false, seed = 0))]
     fn transform<'py>(
         &self,
         py: Python<'py>,
         given: Given<'py>,
         columns: bool,
         seed: u64,
-        device: &str,
-        fast: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let start = Start::on(seed, device, fast)?;
+        let start = Start::of(seed, &given)?;
         either!(self, model => {
             let (model, parts) = (Arc::clone(model), Parts::of(given)?);
             let placed = run(py, start, None, move |run| fitted::transform(&model, parts, columns, run))?;

@@ -1,5 +1,6 @@
 //! One door for all work: without the interpreter lock, on threads of our own, and with an ear for Ctrl-C.
 
+use crate::data::Given;
 use crate::error::exception;
 use lopsided::base::checkpoint;
 use lopsided::base::device::Device;
@@ -43,10 +44,11 @@ impl From<u64> for Start {
 }
 
 impl Start {
-    /// With a device by its word, which must be there.
-    pub(crate) fn on(seed: u64, device: &str, fast: bool) -> PyResult<Self> {
-        let device = device.parse::<Device>().and_then(|device| device.check().map(|()| device));
-        Ok(Start { seed, device: device.map_err(exception)?, fast })
+    /// On the device that was given, which must be there.
+    pub(crate) fn of(seed: u64, given: &Given<'_>) -> PyResult<Self> {
+        let device = given.device.as_deref().map_or(Ok(Device::Auto), str::parse).map_err(exception)?;
+        device.check().map_err(exception)?;
+        Ok(Start { seed, device, fast: given.fast })
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! `device gv N D R f32|fast|f64` times G·V of the RBF kernel between N row and N column samples of D normal coordinates, with R
 //! vectors and gamma = 1/(2D): median seconds of the card, of the whole call, and the error of 64 rows against the processor in
-//! double precision. `device svd N D RANK f32|f64 cpu|cuda` fits the SNE kernel to a residual of 1e-4.
+//! double precision. `device svd N D RANK f32|f64 cpu|cuda [KERNEL]` fits a kernel, SNE by default, to a residual of 1e-4;
+//! `device kpca N D RANK f32|f64 cpu|cuda` finds centred components of the RBF kernel with gamma = 1/(2D) likewise.
 #![allow(missing_docs, clippy::print_stdout, non_snake_case)]
 
 use lopsided::base::device::Device;
+use lopsided::estimators::{Approximation, Gram, KernelPca};
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{DeviceOperator, KernelOperator, Operator};
 use lopsided::{Dataset, KernelSvd, Mat, Progress, Result, Run, Samples, Scalar, Watch};
@@ -72,7 +74,7 @@ fn gv<T: Scalar>((n, d, r): (usize, usize, usize), fast: bool) -> Result<()> {
     Ok(())
 }
 
-fn svd<T: Scalar>((n, d, rank): (usize, usize, usize), device: Device) -> Result<()> {
+fn svd<T: Scalar>((n, d, rank): (usize, usize, usize), device: Device, kernel: &str) -> Result<()> {
     let data = Dataset::new(Samples::Dense(numbers::<T>(n, d, 1)));
     let began = Instant::now();
     let told = move |progress: Progress| {
@@ -81,7 +83,7 @@ fn svd<T: Scalar>((n, d, rank): (usize, usize, usize), device: Device) -> Result
         }
     };
     let run = Run { device, watch: Watch::with_callback(told), ..Run::default() };
-    let svd = KernelSvd::new("sne").with_rank(rank).with_tol(1e-4);
+    let svd = KernelSvd::new(if kernel.is_empty() { "sne" } else { kernel }).with_rank(rank).with_tol(1e-4);
     let start = Instant::now();
     let model = svd.fit(data, &run)?;
     let (seconds, report) = (start.elapsed().as_secs_f64(), model.report());
@@ -99,6 +101,27 @@ fn svd<T: Scalar>((n, d, rank): (usize, usize, usize), device: Device) -> Result
     Ok(())
 }
 
+fn kpca<T: Scalar>((n, d, rank): (usize, usize, usize), device: Device) -> Result<()> {
+    let data = Dataset::new(Samples::Dense(numbers::<T>(n, d, 1)));
+    let run = Run { device, ..Run::default() };
+    let gram = Gram::from(KernelSpec::new("rbf").with("gamma", 0.5 / d as f64));
+    let machine =
+        KernelPca { rank, tol: Some(1e-4), ..KernelPca::new(gram).with_approximation(Approximation::exact()) };
+    let start = Instant::now();
+    let model = machine.fit(&data, &run)?;
+    let values: Vec<f64> = model.variances.iter().map(|v| v * n as f64).collect();
+    println!(
+        "kpca n={n} d={d} rank={rank} {} {device}: {:.2} s, residual {:.1e}, {} products, eigenvalues {:.4} to {:.4}",
+        T::NAME,
+        start.elapsed().as_secs_f64(),
+        model.solved.as_ref().map_or(0.0, |report| report.residual()),
+        model.solved.as_ref().map_or(0, |report| report.products),
+        values.first().copied().unwrap_or(0.0),
+        values.last().copied().unwrap_or(0.0),
+    );
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| words.get(i).and_then(|word| word.parse().ok()).unwrap_or(0);
@@ -107,10 +130,12 @@ fn main() -> Result<()> {
     match (word(0), word(4)) {
         ("gv", "f64") => gv::<f64>(size, false),
         ("gv", precision) => gv::<f32>(size, precision == "fast"),
-        ("svd", "f64") => svd::<f64>(size, word(5).parse()?),
-        ("svd", _) => svd::<f32>(size, word(5).parse()?),
+        ("svd", "f64") => svd::<f64>(size, word(5).parse()?, word(6)),
+        ("svd", _) => svd::<f32>(size, word(5).parse()?, word(6)),
+        ("kpca", "f64") => kpca::<f64>(size, word(5).parse()?),
+        ("kpca", _) => kpca::<f32>(size, word(5).parse()?),
         _ => {
-            println!("device gv N D R f32|fast|f64, or device svd N D RANK f32|f64 cpu|cuda");
+            println!("device gv N D R f32|fast|f64, or device svd|kpca N D RANK f32|f64 cpu|cuda");
             Ok(())
         }
     }
