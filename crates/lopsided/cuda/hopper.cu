@@ -14,8 +14,6 @@ typedef unsigned long long u64;
 #define ROW_STEP (64 * 32 * PARTS)
 #define COL_STEP (128 * 32 * PARTS)
 #define VEC_STEP (COLUMNS * 32 * PARTS)
-// Few coordinates leave the sums of the scores few roundings, of which those of large exponents would be too many.
-#define EXPONENTS_FIRST (VALUE == EXPONENTIAL && STEPS == 1)
 #if GROUPS == 3
 #define COPYING_REGISTERS 32
 #define COMPUTING_REGISTERS 160
@@ -163,31 +161,19 @@ product(Shape f, const char* __restrict__ rows, const char* __restrict__ cols, c
                 if (lane == 0) arrive(empty + 8 * ring.at);
                 ring.next();
             };
-#if EXPONENTS_FIRST
-            // The scores are added to what is taken from them, so that the exponents come out as they are needed.
+            // The sizes are in registers before the scores are there.
             wait(v_full + 8 * tile.at, tile.phase);
             const float* bs = b_tiles + tile.at * 128 + 2 * t4;
+            float2 sizes[16];
             #pragma unroll
-            for (int n = 0; n < 16; n++) {
-                const float2 both = *(const float2*)(bs + n * 8);
-                p[4 * n] = -a0 - both.x;
-                p[4 * n + 1] = -a0 - both.y;
-                p[4 * n + 2] = -a1 - both.x;
-                p[4 * n + 3] = -a1 - both.y;
-            }
-#endif
-            next_scores(0, EXPONENTS_FIRST);
+            for (int n = 0; n < 16; n++) sizes[n] = *(const float2*)(bs + n * 8);
+            next_scores(0, 0);
             for (int c = 1; c < steps; c++) next_scores(c, 1);
-#if !EXPONENTS_FIRST
-            wait(v_full + 8 * tile.at, tile.phase);
-            const float* bs = b_tiles + tile.at * 128 + 2 * t4;
-#endif
 #if VALUE == LARGEST
             #pragma unroll
             for (int n = 0; n < 16; n++) {
-                const float2 both = *(const float2*)(bs + n * 8);
-                most0 = fmaxf(most0, fmaxf(p[4 * n] - both.x, p[4 * n + 1] - both.y));
-                most1 = fmaxf(most1, fmaxf(p[4 * n + 2] - both.x, p[4 * n + 3] - both.y));
+                most0 = fmaxf(most0, fmaxf(p[4 * n] - sizes[n].x, p[4 * n + 1] - sizes[n].y));
+                most1 = fmaxf(most1, fmaxf(p[4 * n + 2] - sizes[n].x, p[4 * n + 3] - sizes[n].y));
             }
             if (lane == 0) arrive(v_empty + 8 * tile.at);
 #else
@@ -198,13 +184,7 @@ product(Shape f, const char* __restrict__ rows, const char* __restrict__ cols, c
             #pragma unroll
             for (int n = 0; n < 16; n++) {
                 float* q = p + 4 * n;
-#if EXPONENTS_FIRST
-                #pragma unroll
-                for (int i = 0; i < 4; i++) q[i] = power_of_two(q[i]);
-#else
-                const float2 both = *(const float2*)(bs + n * 8);
-                to_values(q, a0, a1, both.x, both.y, f);
-#endif
+                to_values(q, a0, a1, sizes[n].x, sizes[n].y, f);
                 u32* own = values[n / 2] + 2 * (n & 1);
                 own[0] = halves(q[0], q[1]);
                 own[1] = halves(q[2], q[3]);
