@@ -10,6 +10,7 @@ use lopsided::base::device::Device;
 use lopsided::estimators::{Approximation, Gram, KernelPca};
 use lopsided::kernel::KernelSpec;
 use lopsided::operator::{DeviceOperator, KernelOperator, Operator};
+use lopsided::solvers::svd::SolveReport;
 use lopsided::{Dataset, KernelSvd, Mat, Progress, Result, Run, Samples, Scalar, Watch};
 use std::time::Instant;
 
@@ -114,7 +115,7 @@ fn kpca<T: Scalar>((n, d, rank): (usize, usize, usize), device: Device) -> Resul
         "kpca n={n} d={d} rank={rank} {} {device}: {:.2} s, residual {:.1e}, {} products, eigenvalues {:.4} to {:.4}",
         T::NAME,
         start.elapsed().as_secs_f64(),
-        model.solved.as_ref().map_or(0.0, |report| report.residual()),
+        model.solved.as_ref().map_or(0.0, SolveReport::residual),
         model.solved.as_ref().map_or(0, |report| report.products),
         values.first().copied().unwrap_or(0.0),
         values.last().copied().unwrap_or(0.0),
