@@ -1,6 +1,6 @@
 //! What a card computes, against the processor in double precision. With `-- --ignored` on a machine that has a card; the
 //! tests that need none run everywhere.
-#![allow(missing_docs, non_snake_case)]
+#![allow(missing_docs, non_snake_case, clippy::print_stdout)]
 
 use lopsided::base::device::{Device, cards};
 use lopsided::estimators::{Approach, Approximation, KernelPca, KernelRidge};
