@@ -46,8 +46,9 @@ fn words_that_are_no_device_are_refused() {
 fn small_problems_stay_on_the_processor_bit_for_bit() {
     let scratch = Scratch::new();
     scratch.table("x.csv", 60, 3);
+    scratch.table("z.csv", 50, 3);
     let embed = |device: &str| {
-        scratch.json(&format!("embed x.csv --target none --kernel rbf --rank 3 --rows-out r.npy {device}"))
+        scratch.json(&format!("embed x.csv --cols z.csv --target none --kernel rbf --rank 3 --rows-out r.npy {device}"))
     };
     let plain = (embed("")["singular_values"].clone(), scratch.bytes("r.npy"));
     for device in ["--device auto", "--device cpu"] {
@@ -62,9 +63,10 @@ fn small_problems_stay_on_the_processor_bit_for_bit() {
 fn plans_say_where_products_are_computed() {
     let scratch = Scratch::new();
     scratch.table("x.csv", 60, 3);
-    let plan = scratch.json("embed x.csv --target none --kernel rbf --rank 3 --dry-run");
+    scratch.table("z.csv", 50, 3);
+    let plan = scratch.json("embed x.csv --cols z.csv --target none --kernel rbf --rank 3 --dry-run");
     assert_eq!((&plan["device"], &plan["why"]["device"]), (&"cpu".into(), &"a card would hardly be quicker".into()));
-    let plan = scratch.json("embed x.csv --target none --kernel laplacian --rank 3 --dry-run");
+    let plan = scratch.json("embed x.csv --cols z.csv --target none --kernel laplacian --rank 3 --dry-run");
     assert_eq!(plan["why"]["device"], "cards are for the kernels rbf, sne, t and poly");
 }
 
@@ -72,9 +74,10 @@ fn plans_say_where_products_are_computed() {
 fn fast_is_single_precision_on_the_processor() {
     let scratch = Scratch::new();
     scratch.table("x.csv", 60, 3);
+    scratch.table("z.csv", 50, 3);
     let embed = |precision: &str| {
         let words = format!(
-            "embed x.csv --target none --kernel rbf --rank 3 --rows-out r.npy --device cpu --precision {precision}"
+            "embed x.csv --cols z.csv --target none --kernel rbf --rank 3 --rows-out r.npy --device cpu --precision {precision}"
         );
         (scratch.json(&words)["precision"].clone(), scratch.bytes("r.npy"))
     };
