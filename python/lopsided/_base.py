@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,9 +103,15 @@ class Estimator(Parameters, Tags, Callbacks):
 
         return re.sub(r"((?:smaller|larger) )?`([\w-]+)`", said, sentence)
 
+    def _placed(self, given: Given) -> Given:
+        """The same with where products are computed, as the parameters `device` and `precision` say, where there are any."""
+        device, precision = (getattr(self, name, None) for name in ("device", "precision"))
+        return replace(given, device=None if device is None else str(device), fast=precision == "fast")
+
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
+        given = self._placed(given)
         if self._only_plans:
             raise _Planned(json.loads(_core.plan(self._core_name, recipe(settings), given, seed)))
         return self._learned(lambda listener: _core.fit(self._core_name, recipe(settings), given, seed, listener))
@@ -163,6 +170,8 @@ class Estimator(Parameters, Tags, Callbacks):
         """X as the core takes it, with as many features, and those names, as in `fit`."""
         self._check_names(X, reset=reset)
         parts, shape, dtype = samples(X, least=least)
+        dtype = self._precision(dtype)
+        parts = cast(parts, dtype)
         parts = self._by_bandwidths(parts, shape[1])
         if reset:
             self.n_features_in_ = shape[1]
@@ -171,6 +180,13 @@ class Estimator(Parameters, Tags, Callbacks):
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
             )
         return parts, shape, dtype
+
+    def _precision(self, dtype: Any) -> np.dtype:
+        """The precision of samples of this one, as the parameter `precision` says, where there is one."""
+        precision = getattr(self, "precision", None)
+        if precision not in (None, "f64", "f32", "fast"):
+            raise ValueError(f"`precision` is {precision!r} but must be 'f64', 'f32' or 'fast'")
+        return np.dtype(dtype if precision is None else np.float64 if precision == "f64" else np.float32)
 
     def _by_bandwidths(self, parts: Any, width: int) -> Any:
         """Columns times what `gamma` says of each: k(x, z) with one gamma of 1 is then the kernel of all of them."""

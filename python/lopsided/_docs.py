@@ -31,6 +31,9 @@ alpha : float
     Weight of the norm in the ridge regression that `inverse_transform` is learned by.
 class_weight : dict, "balanced" or None
     What the weights of the samples of a class are multiplied by.
+device : {"auto", "cpu", "cuda"} or "cuda:1" and so on
+    Where products with kernel matrices of dense samples are computed: the processor, the first NVIDIA card, or another. None:
+    auto, a card where there is one and the problem is large enough.
 fit_inverse_transform : bool
     Learn `inverse_transform` as well.
 gamma : float, array-like of shape (n_features,), "scale", "median" or "ksvd"
@@ -48,6 +51,8 @@ keep_trials : int
     Up to this many trials are kept for `regret`.
 landmarks : array-like of int, or {array-like, sparse matrix} of shape (n_landmarks, n_features)
     Landmarks of your own: row numbers of X, or points.
+precision : {"f64", "f32", "fast"}
+    Precision of the computation; "fast" is "f32" with products of about 4e-4 on a card. None: that of X.
 random_state : int, RandomState instance or None
     Seed; None is 0, so that equal calls give equal results.
 side : {"rows", "columns", "both"}

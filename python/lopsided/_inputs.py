@@ -26,6 +26,8 @@ class Given:
     links: tuple[list[str], np.ndarray, np.ndarray, np.ndarray] | None = None
     features: tuple[list[str], Any] | None = None
     columns: list[tuple[str, list[str | None] | None]] | None = None
+    device: str | None = None
+    fast: bool = False
 
     def count(self) -> int:
         """Number of samples."""

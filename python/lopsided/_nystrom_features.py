@@ -69,7 +69,7 @@ class KernelPCA(NystromPCA):
 
     def __init__(
         self, n_components=None, *, kernel="rbf", gamma=None, degree=3, coef0=1, center=True, fit_inverse_transform=False,
-        alpha=1e-3, random_state=None, verbose=0,
+        alpha=1e-3, device=None, precision=None, random_state=None, verbose=0,
     ):
         self._take(locals())
 

@@ -24,6 +24,9 @@ pub(crate) struct Given<'py> {
     links: Option<Links<'py>>,
     features: Option<(Vec<String>, Bound<'py, PyAny>)>,
     columns: Option<Vec<TableColumn>>,
+    /// Where products are computed, and whether one half for each number is enough there.
+    pub(crate) device: Option<String>,
+    pub(crate) fast: bool,
 }
 
 /// The name of a column of a table, and its words where it holds text.

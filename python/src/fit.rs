@@ -28,9 +28,10 @@ pub(crate) fn plan<T: Scalar + Element>(
     let plan = learner.plan(&data, run)?;
     Ok(serde_json::json!({
         "n": plan.size.0, "m": plan.size.1, "kernel": plan.kernel.name, "gamma": plan.kernel.params.get("gamma"),
-        "operator": plan.operator.kind.to_string(), "solver": plan.solver.solver, "bytes": plan.bytes,
+        "operator": plan.operator.name(), "solver": plan.solver.solver, "bytes": plan.bytes,
         "seconds": plan.seconds, "precision": T::NAME, "memory": lopsided::operator::available_memory(),
-        "why": {"operator": plan.operator.why, "solver": plan.solver.why},
+        "device": plan.operator.place.device.to_string(),
+        "why": {"operator": plan.operator.why, "solver": plan.solver.why, "device": plan.operator.place.why},
     }))
 }
 

@@ -5,7 +5,7 @@ use crate::convert::{matrix, vector};
 use crate::data::{Given, Parts};
 use crate::fit;
 use crate::fitted::{self, Array};
-use crate::run::{briefly, run};
+use crate::run::{Start, briefly, run};
 use lopsided::base::file::write_atomically;
 use lopsided::data::archive::Archive;
 use lopsided::estimators::{Fitted, Preparation, recipe};
@@ -47,14 +47,14 @@ pub(crate) fn fit_model(
     seed: u64,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
-    let settings = settings_of(settings)?;
+    let (settings, start) = (settings_of(settings)?, Start::of(seed, &given)?);
     let progress = progress.as_ref();
     Ok(Model::of(if given.single {
         let parts = Parts::of(given)?;
-        Inner::Single(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
+        Inner::Single(run(py, start, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
     } else {
         let parts = Parts::of(given)?;
-        Inner::Double(run(py, seed, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
+        Inner::Double(run(py, start, progress, move |run| fit::fit(&estimator, settings, parts, run).map(Arc::new))?)
     }))
 }
 
@@ -62,13 +62,13 @@ pub(crate) fn fit_model(
 #[pyfunction]
 #[pyo3(signature = (estimator, settings, given, seed = 0))]
 pub(crate) fn plan(py: Python<'_>, estimator: String, settings: &str, given: Given<'_>, seed: u64) -> PyResult<String> {
-    let settings = settings_of(settings)?;
+    let (settings, start) = (settings_of(settings)?, Start::of(seed, &given)?);
     let found = if given.single {
         let parts = Parts::<f32>::of(given)?;
-        run(py, seed, None, move |run| fit::plan(&estimator, settings, parts, run))?
+        run(py, start, None, move |run| fit::plan(&estimator, settings, parts, run))?
     } else {
         let parts = Parts::<f64>::of(given)?;
-        run(py, seed, None, move |run| fit::plan(&estimator, settings, parts, run))?
+        run(py, start, None, move |run| fit::plan(&estimator, settings, parts, run))?
     };
     Ok(found.to_string())
 }
@@ -151,9 +151,10 @@ impl Model {
         columns: bool,
         seed: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let start = Start::of(seed, &given)?;
         either!(self, model => {
             let (model, parts) = (Arc::clone(model), Parts::of(given)?);
-            let placed = run(py, seed, None, move |run| fitted::transform(&model, parts, columns, run))?;
+            let placed = run(py, start, None, move |run| fitted::transform(&model, parts, columns, run))?;
             matrix(py, placed.as_ref())
         })
     }

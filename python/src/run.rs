@@ -1,7 +1,9 @@
 //! One door for all work: without the interpreter lock, on threads of our own, and with an ear for Ctrl-C.
 
+use crate::data::Given;
 use crate::error::exception;
 use lopsided::base::checkpoint;
+use lopsided::base::device::Device;
 use lopsided::{Progress, Result, Run, Watch};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -27,16 +29,40 @@ type Latest = Arc<Mutex<Option<Progress>>>;
 /// interpreter lock, as whoever forks does, holds this one, so that no child finds it closed.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
+/// What a run starts from: a seed, and where products are computed if that was said.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Start {
+    seed: u64,
+    device: Device,
+    fast: bool,
+}
+
+impl From<u64> for Start {
+    fn from(seed: u64) -> Self {
+        Start { seed, ..Start::default() }
+    }
+}
+
+impl Start {
+    /// On the device that was given, which must be there.
+    pub(crate) fn of(seed: u64, given: &Given<'_>) -> PyResult<Self> {
+        let device = given.device.as_deref().map_or(Ok(Device::Auto), str::parse).map_err(exception)?;
+        device.check().map_err(exception)?;
+        Ok(Start { seed, device, fast: given.fast })
+    }
+}
+
 /// The result of some work; `progress` hears `(stage, done, total, residual)` now and then.
 pub(crate) fn run<R: Send + 'static>(
     py: Python<'_>,
-    seed: u64,
+    start: impl Into<Start>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Run) -> Result<R> + Send + 'static,
 ) -> PyResult<R> {
     let latest = Latest::default();
     let watch = if progress.is_some() { listening(&latest) } else { Watch::default() };
-    let run = Run { seed, watch: watch.clone(), checkpoint: current() };
+    let Start { seed, device, fast } = start.into();
+    let run = Run { seed, watch: watch.clone(), checkpoint: current(), device, fast };
     let (sender, mut receiver) = channel::<Answer<R>>();
     pool()?.spawn(move || {
         // Nobody listens any more after an interrupt.

@@ -1,6 +1,6 @@
 //! What every command works with.
 
-use crate::args::Global;
+use crate::args::{Global, Precision};
 use crate::progress::Line;
 use crate::{interrupt, talk, terminal};
 use lopsided::base::memory;
@@ -23,9 +23,11 @@ impl Context {
     /// Sets up threads, progress and Ctrl-C.
     pub(crate) fn new(global: &Global) -> Result<Self> {
         memory::allow(global.memory.unwrap_or(0));
+        global.device.check()?;
         let pool = threads(global.threads)?;
         let line = Line::new(global.quiet);
-        let run = Run { seed: global.seed, watch: line.watch(), ..Run::default() };
+        let (device, fast) = (global.device, global.precision == Precision::Fast);
+        let run = Run { seed: global.seed, watch: line.watch(), device, fast, ..Run::default() };
         interrupt::cancels(&run.watch);
         Ok(Context { global: global.clone(), run, line, pool, start: Instant::now() })
     }
@@ -53,7 +55,7 @@ macro_rules! in_precision {
     ($context:ident, $job:ident($($argument:ident),*)) => {
         match $context.global.precision {
             crate::args::Precision::F64 => $job::<f64>($($argument),*),
-            crate::args::Precision::F32 => $job::<f32>($($argument),*),
+            crate::args::Precision::F32 | crate::args::Precision::Fast => $job::<f32>($($argument),*),
         }
     };
 }

@@ -141,7 +141,12 @@ impl Files {
                 }
             }
             // These read no file of the user's, write none, or have a folder for what they write.
-            Command::Demo(_) | Command::Inspect(_) | Command::List(_) | Command::Completions(_) | Command::Man(_) => {}
+            Command::Demo(_)
+            | Command::Inspect(_)
+            | Command::List(_)
+            | Command::Devices
+            | Command::Completions(_)
+            | Command::Man(_) => {}
         }
         files
     }

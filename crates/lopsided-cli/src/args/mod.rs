@@ -22,6 +22,7 @@ pub(crate) use online::OnlineArgs;
 
 use crate::memory;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lopsided::base::device::Device;
 use std::path::PathBuf;
 
 /// Two-sided embeddings of directed graphs, matrices and sample sets, by kernels with k(x, z) ≠ k(z, x).
@@ -72,6 +73,9 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// List kernels, solvers and other things that have a name.
     List(ListArgs),
+    /// List the cards that products with dense kernel matrices can be computed on.
+    #[command(after_help = "Examples:\n  lopsided devices\n  lopsided devices --json")]
+    Devices,
     /// Print the completion script of a shell.
     Completions(CompletionsArgs),
     /// Write a manual page for every command.
@@ -94,7 +98,10 @@ pub(crate) struct Global {
     /// Seed of everything random. Same seed, same bits.
     #[arg(long, global = true, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Precision of the computation; a saved model keeps its own.
+    /// Where products with dense kernel matrices are computed: auto, cpu, cuda or cuda:K; `lopsided devices` lists the cards.
+    #[arg(long, global = true, value_name = "D", default_value = "auto")]
+    pub(crate) device: Device,
+    /// Precision of the computation; a saved model keeps its own. `fast` is f32 with products of about 4e-4 on a card.
     #[arg(long, global = true, value_enum, value_name = "P", default_value = "f64")]
     pub(crate) precision: Precision,
     /// Memory that may be used, such as 4GB or 500MB; 80 % of what is free by default.
@@ -107,6 +114,19 @@ pub(crate) struct Global {
 pub(crate) enum Precision {
     F64,
     F32,
+    /// 4 bytes, and on a card half as many digits.
+    Fast,
+}
+
+impl Precision {
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+            Precision::Fast => "fast",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

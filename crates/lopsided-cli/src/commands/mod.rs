@@ -4,6 +4,7 @@ mod bicluster;
 mod compare;
 mod completions;
 mod demo;
+mod devices;
 mod embed;
 mod export;
 mod fit;
@@ -78,6 +79,7 @@ fn chosen(command: &Command, context: &Context) -> Result<Outcome> {
         Command::Export(args) => export::run(args, context),
         Command::Inspect(args) => inspect::run(args, context),
         Command::List(args) => list::run(args, context),
+        Command::Devices => devices::run(context),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }

@@ -4,6 +4,7 @@ mod ask_ls;
 mod bad_input;
 mod bicluster;
 mod compare;
+mod devices;
 #[cfg(unix)]
 mod documents;
 mod embed;

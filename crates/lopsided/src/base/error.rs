@@ -155,6 +155,14 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A device that cannot be used, or that failed at its work.
+    #[error("the device {device} cannot be used: {reason}")]
+    Device {
+        /// The device as the user names it.
+        device: String,
+        /// Why not.
+        reason: String,
+    },
     /// The work was cancelled through [`crate::Watch::cancel`].
     #[error("interrupted")]
     Interrupted,

@@ -10,13 +10,15 @@
 //! | [`checkpoint`] | states of long work, which is taken up again | long computations |
 //! | [`file`](mod@file) | files that are written whole or not at all | writers of models, matrices and reports |
 //! | [`finite`] | numbers that are none, found before they leave | writers, `--json` |
+//! | [`device`] | the processor or a card, and which cards there are | operators of dense kernels |
 //! | [`memory`] | how much may be used, and the gate for what grows | readers, plans |
 //! | [`random`] | streams of random numbers, one for each purpose | whatever draws |
 //! | [`linalg`] | products and orthonormal bases of tall matrices | solvers |
 //!
-//! [`Run`] is handed to every fit: a seed, a watch and a checkpoint. Everything here gives the same bits on any number of threads.
+//! [`Run`] is handed to every fit: a seed, a watch, a checkpoint and a device. Everything here gives the same bits on any number of threads.
 
 pub mod checkpoint;
+pub mod device;
 pub mod error;
 mod exp;
 pub mod file;

@@ -1,4 +1,5 @@
 use super::checkpoint::Checkpoint;
+use super::device::Device;
 use super::watch::Watch;
 
 /// What a run needs besides the problem.
@@ -23,4 +24,8 @@ pub struct Run {
     pub watch: Watch,
     /// Where long work leaves its state, to be taken up again; nowhere by default.
     pub checkpoint: Checkpoint,
+    /// Where products with dense kernel matrices are computed.
+    pub device: Device,
+    /// Whether one half for each number is enough where a card computes in single precision: about 4e-4 instead of 1e-6.
+    pub fast: bool,
 }

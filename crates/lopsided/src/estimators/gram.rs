@@ -204,6 +204,8 @@ impl Gram {
             choice: self.operator,
             memory: self.bytes(),
             seed: run.seed,
+            device: run.device,
+            fast: run.fast,
             watch: run.watch.clone(),
             ..KernelMatrix::new(kernel, data.x.as_ref(), data.cols().as_ref())
         }

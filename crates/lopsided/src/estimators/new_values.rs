@@ -55,7 +55,8 @@ impl<T: Scalar> NewValues<'_, T> {
         run: &Run,
     ) -> KernelMatrix<'a, T> {
         let (blocks_suffice, once, watch) = (self.blocks_suffice, !self.blocks_suffice, run.watch.clone());
-        KernelMatrix { blocks_suffice, once, watch, ..KernelMatrix::new(kernel, x, z) }
+        let (device, fast) = (run.device, run.fast);
+        KernelMatrix { blocks_suffice, once, device, fast, watch, ..KernelMatrix::new(kernel, x, z) }
     }
 
     /// What `f` makes of k(X, new); for a precomputed kernel each sample is a column of G.

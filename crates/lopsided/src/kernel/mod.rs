@@ -135,6 +135,11 @@ pub trait Kernel<T: Scalar>: Send + Sync {
         None
     }
 
+    /// The kernel as a formula, where it has one of those that a card can compute.
+    fn formula(&self) -> Option<Formula> {
+        None
+    }
+
     /// The derivative of [`Kernel::block`], where the kernel has one; what learns through a kernel needs it.
     fn derivative(&self) -> Option<Derivative<T>> {
         None
@@ -227,6 +232,36 @@ pub enum Separable<T> {
     OfDot(Box<dyn Fn(T) -> T + Send + Sync>),
     /// k = ⟨x, z⟩: products with G are two products with the samples.
     Dot,
+}
+
+/// The value of a kernel from d = |x − z|² or s = ⟨x, z⟩, for devices that cannot call [`Kernel::block`].
+///
+/// ```
+/// use lopsided::kernel::{Formula, Kernel, StudentT};
+///
+/// assert_eq!(Kernel::<f64>::formula(&StudentT { gamma: 2.0 }), Some(Formula::Inverse { gamma: 2.0 }));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Formula {
+    /// exp(−gamma·d); a kernel with [`Normalization::Softmax`] means the exponent by it.
+    Exponential {
+        /// Coefficient of the squared distance.
+        gamma: f64,
+    },
+    /// 1/(1 + gamma·d).
+    Inverse {
+        /// Coefficient of the squared distance.
+        gamma: f64,
+    },
+    /// (gamma·s + coef0)^degree.
+    Power {
+        /// Scale of the scalar product.
+        gamma: f64,
+        /// Added to it.
+        coef0: f64,
+        /// Exponent.
+        degree: u32,
+    },
 }
 
 /// What holds for a kernel whatever its settings are.

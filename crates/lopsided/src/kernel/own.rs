@@ -1,6 +1,6 @@
 //! Kernels that are not in the list: implemented elsewhere and handed over by value.
 
-use super::{Derivative, Form, GraphKernel, Kernel, KernelSpec, Nature, Normalization, Separable};
+use super::{Derivative, Form, Formula, GraphKernel, Kernel, KernelSpec, Nature, Normalization, Separable};
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::base::settings::Settings;
@@ -128,6 +128,10 @@ impl<T: Scalar> Kernel<T> for Arc<dyn Kernel<T>> {
 
     fn separable(&self) -> Option<Separable<T>> {
         (**self).separable()
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        (**self).formula()
     }
 
     fn derivative(&self) -> Option<Derivative<T>> {

@@ -1,5 +1,5 @@
 use super::Nature;
-use super::{Derivative, Kernel, Meeting, Separable};
+use super::{Derivative, Formula, Kernel, Meeting, Separable};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -77,6 +77,10 @@ impl<T: Scalar> Kernel<T> for Polynomial {
 
     fn separable(&self) -> Option<Separable<T>> {
         Some(Separable::OfDot(Box::new(self.of_dot())))
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        Some(Formula::Power { gamma: self.gamma, coef0: self.coef0, degree: self.degree })
     }
 
     fn derivative(&self) -> Option<Derivative<T>> {

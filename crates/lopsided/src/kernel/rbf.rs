@@ -1,4 +1,4 @@
-use super::{Derivative, Kernel, Meeting, Separable, pair};
+use super::{Derivative, Formula, Kernel, Meeting, Separable, pair};
 use super::{Nature, gamma_entry};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
@@ -40,6 +40,10 @@ impl<T: Scalar> Kernel<T> for Rbf {
 
     fn separable(&self) -> Option<Separable<T>> {
         Some(Separable::Exponential { gamma: T::of(self.gamma), meeting: Meeting::Dot })
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        Some(Formula::Exponential { gamma: self.gamma })
     }
 
     fn derivative(&self) -> Option<Derivative<T>> {

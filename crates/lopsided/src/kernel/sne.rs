@@ -1,4 +1,4 @@
-use super::{Derivative, Kernel, Meeting, Normalization, Separable, pair};
+use super::{Derivative, Formula, Kernel, Meeting, Normalization, Separable, pair};
 use super::{Nature, gamma_entry};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
@@ -50,6 +50,10 @@ impl<T: Scalar> Kernel<T> for Sne {
 
     fn separable(&self) -> Option<Separable<T>> {
         Some(Separable::Exponential { gamma: T::of(self.gamma), meeting: Meeting::Dot })
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        Some(Formula::Exponential { gamma: self.gamma })
     }
 
     fn derivative(&self) -> Option<Derivative<T>> {

@@ -1,5 +1,5 @@
 use super::FIXED_GAMMA;
-use super::{Derivative, Kernel, Normalization, pair};
+use super::{Derivative, Formula, Kernel, Normalization, pair};
 use crate::base::error::Result;
 use crate::base::registry::Entry;
 use crate::base::scalar::Scalar;
@@ -44,6 +44,10 @@ impl<T: Scalar> Kernel<T> for StudentT {
 
     fn normalization(&self) -> Normalization {
         Normalization::RowSum
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        Some(Formula::Inverse { gamma: self.gamma })
     }
 
     fn derivative(&self) -> Option<Derivative<T>> {

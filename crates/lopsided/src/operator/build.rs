@@ -10,12 +10,14 @@
 //! [`Built`] hands them out, and a later [`KernelMatrix`] takes them back in its `normalizer`.
 
 use super::counted::Counted;
+use super::device::{DeviceOperator, Place};
 use super::plan::{Costs, SAMPLED_COLUMNS, Uses};
 use super::symmetric::{Symmetric, is_symmetric};
 use super::{
     DenseOperator, KernelOperator, Operator, OperatorChoice, OperatorKind, OperatorPlan, ProductOperator, Scaled,
     SparseOperator, row_sums,
 };
+use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
@@ -47,6 +49,7 @@ use std::time::Instant;
 /// # Ok::<(), lopsided::Error>(())
 /// ```
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "wishes that have nothing to do with each other")]
 pub struct KernelMatrix<'a, T: Scalar> {
     /// The kernel.
     pub kernel: &'a dyn Kernel<T>,
@@ -73,6 +76,10 @@ pub struct KernelMatrix<'a, T: Scalar> {
     pub sampled_cols: Option<Vec<usize>>,
     /// Seed of such an estimate.
     pub seed: u64,
+    /// Where products are computed.
+    pub device: Device,
+    /// Whether one half for each number is enough for a card in single precision.
+    pub fast: bool,
     /// Progress and cancellation.
     pub watch: Watch,
 }
@@ -111,6 +118,8 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
             reads_entries: false,
             sampled_cols: None,
             seed: 0,
+            device: Device::Auto,
+            fast: false,
             watch: Watch::default(),
         }
     }
@@ -153,17 +162,25 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
     }
 
     fn planned(&self, value: Option<f64>) -> Result<OperatorPlan> {
+        let plan = self.planned_kind(value)?;
+        let place = self.place(&plan)?;
+        Ok(if place.device == Device::Cpu { OperatorPlan { place, ..plan } } else { self.planned_on_card(place) })
+    }
+
+    /// How G is multiplied, wherever that is done.
+    fn planned_kind(&self, value: Option<f64>) -> Result<OperatorPlan> {
         if let Some(graph) = self.kernel.graph() {
             let (kind, bytes) = (OperatorKind::Sparse, 2 * self.x.bytes() as u64);
             let (why, seconds) =
                 ("products with the graph's matrix".into(), (graph.terms() * self.x.nnz() as f64 * 1e-9, 0.0));
-            return Ok(OperatorPlan { kind, blocks_only: false, bytes, why, seconds });
+            return Ok(OperatorPlan { kind, blocks_only: false, bytes, why, seconds, place: Place::default() });
         }
         if self.kernel.is_precomputed() {
             let seconds = (self.x.nnz() as f64 * 1e-10, 0.0);
             let (kind, bytes) =
                 (OperatorKind::Precomputed, if self.is_sparse() { 2 * self.x.bytes() as u64 } else { 0 });
-            return Ok(OperatorPlan { kind, blocks_only: false, bytes, why: "G is given".into(), seconds });
+            let (why, place) = ("G is given".into(), Place::default());
+            return Ok(OperatorPlan { kind, blocks_only: false, bytes, why, seconds, place });
         }
         if self.x.width() != self.z.width() {
             return Err(Error::shape("the width of the column samples", self.x.width(), self.z.width()));
@@ -187,9 +204,53 @@ impl<'a, T: Scalar> KernelMatrix<'a, T> {
         Ok(Built { operator: Box::new(Counted { inner: built.operator, watch }), ..built })
     }
 
-    /// The operator without counters: a graph's kernel first, then by the kind of the plan.
+    /// The operator without counters: on a card where the plan says so.
     fn uncounted(self) -> Result<Built<'a, T>> {
         let plan = self.plan()?;
+        if plan.place.device == Device::Cpu {
+            let asked = matches!(self.device, Device::Cuda(_));
+            let note = asked.then(|| format!("products are computed on the processor: {}", plan.place.why));
+            let mut built = self.on_processor(plan)?;
+            built.notes.extend(note);
+            return Ok(built);
+        }
+        let (automatic, device) = (self.device == Device::Auto, plan.place.device);
+        let here = KernelMatrix { device: Device::Cpu, ..self.clone() };
+        match self.on_device(plan) {
+            // Other programs may have taken the card's memory.
+            Err(error @ (Error::Device { .. } | Error::Memory { .. })) if automatic => {
+                let mut built = here.uncounted()?;
+                built.notes.push(format!("products are computed on the processor, not on {device}: {error}"));
+                Ok(built)
+            }
+            built => built,
+        }
+    }
+
+    /// The operator on a card, before any division of rows, where the plan has it there; `None` on the processor.
+    pub(crate) fn of_card(self) -> Result<Option<Box<dyn Operator<T> + 'a>>> {
+        let (automatic, device) = (self.device == Device::Auto, self.plan()?.place.device);
+        if device == Device::Cpu {
+            return Ok(None);
+        }
+        match DeviceOperator::new(self.kernel, (self.x, self.z), self.normalizer, (device, self.fast), &self.watch) {
+            Err(Error::Device { .. } | Error::Memory { .. }) if automatic => Ok(None),
+            built => Ok(Some(Box::new(built?))),
+        }
+    }
+
+    /// The operator of a card, with row sums that it found.
+    fn on_device(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
+        let softmax = self.kernel.normalization() == Normalization::Softmax;
+        let known = if softmax { self.normalizer.clone() } else { None };
+        let where_to = (plan.place.device, self.fast);
+        let operator = DeviceOperator::new(self.kernel, (self.x, self.z), known, where_to, &self.watch)?;
+        let log_sums = operator.log_sums().map(<[T]>::to_vec);
+        self.normalized(Box::new(operator), plan, log_sums)
+    }
+
+    /// A graph's kernel first, then by the kind of the plan.
+    fn on_processor(self, plan: OperatorPlan) -> Result<Built<'a, T>> {
         if let Some(graph) = self.kernel.graph() {
             let SamplesRef::Sparse(p) = self.x else {
                 return Err(Error::shape("the matrix of the graph", "sparse", "dense"));

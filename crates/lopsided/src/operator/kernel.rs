@@ -81,16 +81,29 @@ impl<'a, T: Scalar> KernelOperator<'a, T> {
         log_sums: Option<Vec<T>>,
         watch: &Watch,
     ) -> Result<Self> {
-        if x.width() != z.width() {
-            return Err(Error::shape("the width of the column samples", x.width(), z.width()));
-        }
-        let (exponents, access) = (Exponents::new(kernel, x, z), Access::Entries);
-        let (single, watch) = (None, watch.clone());
-        let mut operator = KernelOperator { kernel, x, z, log_sums, exponents, single, access, watch };
+        let mut operator = KernelOperator {
+            exponents: Exponents::new(kernel, x, z),
+            ..KernelOperator::unprepared(kernel, x, z, log_sums, watch)?
+        };
         if kernel.normalization() == Normalization::Softmax && operator.log_sums.is_none() {
             operator.log_sums = Some(operator.log_sum_rows()?);
         }
         Ok(operator)
+    }
+
+    /// The same with nothing prepared for products, and softmax rows whose sums are given.
+    pub(super) fn unprepared(
+        kernel: &'a dyn Kernel<T>,
+        x: SamplesRef<'a, T>,
+        z: SamplesRef<'a, T>,
+        log_sums: Option<Vec<T>>,
+        watch: &Watch,
+    ) -> Result<Self> {
+        if x.width() != z.width() {
+            return Err(Error::shape("the width of the column samples", x.width(), z.width()));
+        }
+        let (access, watch) = (Access::Entries, watch.clone());
+        Ok(KernelOperator { kernel, x, z, log_sums, exponents: None, single: None, access, watch })
     }
 
     /// The same operator for solvers that must do with blocks of it.

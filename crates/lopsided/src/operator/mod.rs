@@ -5,6 +5,7 @@
 //! | [`SparseOperator`] | α·βᵀ + C with a sparse C, exact for sparse samples | nnz(C)·r + (n + m)·r |
 //! | [`ProductOperator`] | X·Zᵀ, the linear kernel | (nnz(X) + nnz(Z))·r |
 //! | [`KernelOperator`] | evaluated tile by tile in every product | n·m·(width + r) |
+//! | [`DeviceOperator`] | evaluated in every product by a card | n·m·(width + r) there |
 //! | [`DenseOperator`] | stored, where it is small or given | n·m·r |
 //! | [`Symmetric`] | one half of it evaluated or stored, where Z = X | half the entries of those two |
 //! | [`Katz`], [`PageRank`] | power series of a graph's matrix P | nnz(P)·r per term |
@@ -57,6 +58,7 @@ mod build;
 mod centered;
 mod counted;
 mod dense;
+mod device;
 mod graph;
 mod katz;
 mod kernel;
@@ -77,6 +79,7 @@ pub(crate) use build::sampled_normalizer;
 pub use build::{Built, KernelMatrix};
 pub use centered::{Centered, Means};
 pub use dense::DenseOperator;
+pub use device::{DeviceOperator, Place};
 pub use katz::Katz;
 pub use kernel::KernelOperator;
 pub use page_rank::PageRank;

@@ -13,8 +13,10 @@
 //! Seconds are for one core. What a kernel value costs is measured where a plan is asked for; all other rates are those of
 //! `benchsuite/plans.py`, which compares plans with what they are about.
 
+use super::device::Place;
 use super::sparse::estimate_meetings;
 use super::symmetric::is_symmetric;
+use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::registry::words;
 use crate::base::scalar::Scalar;
@@ -86,8 +88,21 @@ pub struct OperatorPlan {
     pub bytes: u64,
     /// Why this kind.
     pub why: String,
-    /// Rough seconds on one core for a product with one vector, and once for setting up.
+    /// Rough seconds on one core for a product with one vector, and once for setting up; a card is counted as all cores.
     pub seconds: (f64, f64),
+    /// Where products are computed.
+    pub place: Place,
+}
+
+impl OperatorPlan {
+    /// The kind, and the card where there is one.
+    pub fn name(&self) -> String {
+        if self.place.device == Device::Cpu {
+            self.kind.to_string()
+        } else {
+            format!("{} on {}", self.kind, self.place.device)
+        }
+    }
 }
 
 /// Seconds of a floating-point operation in products of matrices.
@@ -150,7 +165,8 @@ impl Costs {
         if let Some(entries) = self.factored {
             let kind = if sparse_samples { OperatorKind::Sparse } else { OperatorKind::Tiles };
             let why = "the linear kernel is two products with the samples".into();
-            return Ok(OperatorPlan { kind, blocks_only: false, bytes: 0, why, seconds: (entries * 1e-9, 0.0) });
+            let (seconds, place) = ((entries * 1e-9, 0.0), Place::default());
+            return Ok(OperatorPlan { kind, blocks_only: false, bytes: 0, why, seconds, place });
         }
         match choice {
             OperatorChoice::Auto => self.automatic(uses),
@@ -202,19 +218,22 @@ impl Costs {
             bytes: self.sparse_bytes,
             why,
             seconds: (entries * 1.5e-9, entries * 4e-8),
+            place: Place::default(),
         }
     }
 
     fn dense(&self, why: String) -> OperatorPlan {
         let seconds = (self.cells * 1e-10, self.tile_seconds());
-        OperatorPlan { kind: OperatorKind::Dense, blocks_only: false, bytes: self.dense_bytes, why, seconds }
+        let (kind, bytes, place) = (OperatorKind::Dense, self.dense_bytes, Place::default());
+        OperatorPlan { kind, blocks_only: false, bytes, why, seconds, place }
     }
 
     fn tiles(&self, why: String) -> OperatorPlan {
         // A tile is evaluated once for a whole block of vectors, of which there are a few dozen.
         let seconds = (self.tile_seconds() / 24.0 + self.cells * 5e-11, self.tile_seconds());
         let bytes = (1 << 20) + self.prepared_bytes;
-        OperatorPlan { kind: OperatorKind::Tiles, blocks_only: false, bytes, why, seconds }
+        let (kind, place) = (OperatorKind::Tiles, Place::default());
+        OperatorPlan { kind, blocks_only: false, bytes, why, seconds, place }
     }
 
     /// Tiles for a solver that does with blocks, with row sums from [`SAMPLED_COLUMNS`] columns.

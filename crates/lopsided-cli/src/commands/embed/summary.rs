@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::{memory, page, talk, terminal};
 use lopsided::base::error::bytes;
 use lopsided::estimators::{Plan, Preparation, StreamedModel, recipe};
+use lopsided::operator::Place;
 use lopsided::report::{Account, text};
 use lopsided::solvers::svd::SolveReport;
 use lopsided::{KernelSvdModel, Result, Scalar, Scaling};
@@ -12,10 +13,20 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 /// Reasons for what was chosen automatically.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Why {
     operator: String,
     solver: String,
+    device: String,
+}
+
+impl Why {
+    fn of(plan: &Plan) -> Self {
+        let (operator, solver) = (plan.operator.why.clone(), plan.solver.why.clone());
+        let Place { why, bytes: held, .. } = &plan.operator.place;
+        let held = if *held > 0 { format!(", with {} there", bytes(*held)) } else { String::new() };
+        Why { operator, solver, device: format!("{why}{held}") }
+    }
 }
 
 /// What is decomposed and how.
@@ -28,6 +39,8 @@ struct Problem {
     gamma: Option<f64>,
     operator: String,
     solver: String,
+    /// Where products with G are computed.
+    device: String,
     precision: &'static str,
     notes: Vec<String>,
     why: Why,
@@ -42,6 +55,9 @@ impl Problem {
             ("operator", because(&self.operator, &self.why.operator)),
             ("solver", because(&self.solver, &self.why.solver)),
         ]
+        .into_iter()
+        .chain((self.device != "cpu").then(|| ("device", because(&self.device, &self.why.device))))
+        .collect()
     }
 }
 
@@ -89,9 +105,10 @@ impl Summary {
             gamma: kernel.params.get("gamma"),
             operator: "streamed".into(),
             solver: svd.report.solver.clone(),
+            device: "cpu".into(),
             precision: T::NAME,
             notes: svd.report.notes.clone(),
-            why: Why { operator: format!("{passes} passes over the file, {width} coordinates"), solver: String::new() },
+            why: Why { operator: format!("{passes} passes over the file, {width} coordinates"), ..Why::default() },
         };
         Summary {
             scaling,
@@ -113,9 +130,10 @@ impl Summary {
             gamma: model.kernel.params.get("gamma"),
             operator: model.operator.clone(),
             solver: report.solver.clone(),
+            device: plan.operator.place.device.to_string(),
             precision: T::NAME,
             notes,
-            why: Why { operator: plan.operator.why.clone(), solver: report.why.clone() },
+            why: Why { solver: report.why.clone(), ..Why::of(plan) },
         };
         Summary {
             scaling: model.scaling,
@@ -237,11 +255,12 @@ impl DryRun {
             rank,
             kernel: plan.kernel.name.clone(),
             gamma: plan.kernel.params.get("gamma"),
-            operator: plan.operator.kind.to_string(),
+            operator: plan.operator.name(),
             solver: plan.solver.solver.into(),
+            device: plan.operator.place.device.to_string(),
             precision: T::NAME,
             notes: notes.to_vec(),
-            why: Why { operator: plan.operator.why.clone(), solver: plan.solver.why.clone() },
+            why: Why::of(plan),
         };
         DryRun { only_planned: true, problem, bytes: plan.bytes, seconds: plan.seconds, memory: plan.available }
     }

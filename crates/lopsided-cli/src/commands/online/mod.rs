@@ -83,8 +83,12 @@ pub(crate) fn run(args: &OnlineArgs, context: &Context) -> Result<Outcome> {
 }
 
 fn check(args: &OnlineArgs, context: &Context) -> lopsided::Result<()> {
-    if context.global.precision == Precision::F32 {
-        return Err(Error::param("precision", "f32", "f64 for `online`, where rounding errors add up"));
+    if context.global.precision != Precision::F64 {
+        return Err(Error::param(
+            "precision",
+            context.global.precision.word(),
+            "f64 for `online`, where rounding errors add up",
+        ));
     }
     if args.saving.checkpoint_every == Some(0) {
         return Err(Error::param("checkpoint-every", 0, "at least 1"));

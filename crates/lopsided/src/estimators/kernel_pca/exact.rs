@@ -73,10 +73,11 @@ impl KernelPca {
         let rough = {
             let (memory, watch) = (problem.memory, run.watch.clone());
             let matrix = KernelMatrix::new(&*single.kernel, single.x(), single.z());
-            let built = KernelMatrix { choice, memory, watch, ..matrix }.build()?;
+            let (device, fast) = (run.device, run.fast);
+            let built = KernelMatrix { choice, memory, device, fast, watch, ..matrix }.build()?;
             self.solved(&Widened(&*built.operator), tol, run)?
         };
-        problem.with_operator(run, |built| self.corrected(&Widened(&*built.operator), rough, tol))
+        problem.with_products(run, |built| self.corrected(&Widened(&*built.operator), rough, tol))
     }
 
     /// The eigenpairs of K within the span of some orthonormal vectors, by Rayleigh and Ritz; `None` if their residual is too large.

@@ -9,7 +9,8 @@ use crate::base::random::{self, Purpose};
 use crate::base::scalar::Scalar;
 use crate::base::verdict::Verdict;
 use crate::data::samples::SamplesRef;
-use crate::operator::{KernelOperator, Operator};
+use crate::kernel::Kernel;
+use crate::operator::{KernelMatrix, KernelOperator, Operator};
 use crate::products::single::Single;
 use crate::solvers::linsys::dots;
 use crate::solvers::lowrank::LandmarkKernel;
@@ -51,8 +52,8 @@ pub(super) fn solve<T: Scalar>(
 ) -> Result<Option<Judged>> {
     let (Some((spec, points)), weights) = (at.points(), centred.weights.as_deref()) else { return Ok(None) };
     let kernel = spec.build::<T>()?;
-    let operator = KernelOperator::new(&*kernel, x, points, None, &run.watch)?;
-    if !operator.is_prepared() {
+    let operator = Values::new(&*kernel, x, points, run)?;
+    if !operator.is_quick() {
         return Ok(None);
     }
     let Some(factor) = preconditioner(at, x, weights, penalty, run)? else { return Ok(None) };
@@ -65,9 +66,74 @@ pub(super) fn solve<T: Scalar>(
     system.plain(run)
 }
 
+/// K_nm, whose values the processor or a card makes anew in every pass.
+enum Values<'a, T: Scalar> {
+    Processor(Box<KernelOperator<'a, T>>),
+    Card(Box<dyn Operator<T> + 'a>),
+}
+
+impl<'a, T: Scalar> Values<'a, T> {
+    fn new(kernel: &'a dyn Kernel<T>, x: SamplesRef<'a, T>, z: SamplesRef<'a, T>, run: &Run) -> Result<Self> {
+        let (device, fast, watch) = (run.device, run.fast, run.watch.clone());
+        let plain = KernelMatrix { device, fast, watch, once: true, ..KernelMatrix::new(kernel, x, z) };
+        Ok(match plain.of_card()? {
+            Some(card) => Values::Card(card),
+            None => Values::Processor(Box::new(KernelOperator::new(kernel, x, z, None, &run.watch)?)),
+        })
+    }
+
+    /// Whether a pass goes at the rate of matrix products.
+    fn is_quick(&self) -> bool {
+        match self {
+            Values::Processor(tiles) => tiles.is_prepared(),
+            Values::Card(_) => true,
+        }
+    }
+
+    fn nrows(&self) -> usize {
+        match self {
+            Values::Processor(tiles) => tiles.nrows(),
+            Values::Card(card) => card.nrows(),
+        }
+    }
+
+    /// K_mn·W·(Y − K_nm·H), sums in double precision.
+    fn residual_moments(&self, y: MatRef<'_, f64>, h: MatRef<'_, f64>, weights: Option<&[f64]>) -> Result<Mat<f64>> {
+        match self {
+            Values::Processor(tiles) => tiles.residual_moments(y, h, weights),
+            Values::Card(card) => moments_by_products(&**card, y, h, weights),
+        }
+    }
+
+    /// The same in the arithmetic of T.
+    fn quick_moments(&self, y: MatRef<'_, f64>, h: MatRef<'_, f64>, weights: Option<&[f64]>) -> Result<Mat<f64>> {
+        match self {
+            Values::Processor(tiles) => tiles.quick_moments(y, h, weights),
+            Values::Card(card) => moments_by_products(&**card, y, h, weights),
+        }
+    }
+}
+
+/// Kᵀ·W·(Y − K·H) by a product with K and one with Kᵀ.
+fn moments_by_products<T: Scalar>(
+    k: &dyn Operator<T>,
+    y: MatRef<'_, f64>,
+    h: MatRef<'_, f64>,
+    weights: Option<&[f64]>,
+) -> Result<Mat<f64>> {
+    let h = Mat::from_fn(h.nrows(), h.ncols(), |i, c| T::of(h[(i, c)]));
+    let mut values = Mat::<T>::zeros(y.nrows(), y.ncols());
+    k.apply(h.as_ref(), values.as_mut())?;
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let left = Mat::from_fn(y.nrows(), y.ncols(), |i, c| T::of(weight(i) * (y[(i, c)] - values[(i, c)].as_f64())));
+    let mut moments = Mat::<T>::zeros(k.ncols(), y.ncols());
+    k.apply_transpose(left.as_ref(), moments.as_mut())?;
+    Ok(Mat::from_fn(moments.nrows(), moments.ncols(), |i, c| moments[(i, c)].as_f64()))
+}
+
 /// The system of Eq. (11) with its preconditioner.
 struct System<'a, T: Scalar> {
-    operator: KernelOperator<'a, T>,
+    operator: Values<'a, T>,
     /// K_mm.
     gram: MatRef<'a, f64>,
     centred: &'a Centred,
@@ -93,7 +159,7 @@ impl<T: Scalar> System<'_, T> {
     /// The same with values of single precision; the residual is then evaluated in full, and corrected where it is too large.
     fn refined(&self, single: &Single, run: &Run) -> Result<Option<Judged>> {
         let (none, mut w) = (self.zeros(self.operator.nrows()), self.zeros(self.gram.nrows()));
-        let quick = KernelOperator::new(&*single.kernel, single.x(), single.z(), None, &run.watch)?;
+        let quick = Values::new(&*single.kernel, single.x(), single.z(), run)?;
         let (y, weights) = (self.centred.y.as_ref(), self.centred.weights.as_deref());
         let apply = |v: &Mat<f64>| {
             let moments = quick.quick_moments(none.as_ref(), v.as_ref(), weights)?;

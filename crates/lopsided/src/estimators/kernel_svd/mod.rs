@@ -241,7 +241,7 @@ impl KernelSvd {
             svd.drop_up_to(means.rounding(), self.rank);
         }
         svd.report.notes.extend(degenerate::remarks(&svd));
-        let (operator, normalizer) = (built.plan.kind.to_string(), built.normalizer.clone());
+        let (operator, normalizer) = (built.plan.name(), built.normalizer.clone());
         let sampled_cols = built.sampled_cols.clone();
         drop(centered);
         svd.report.notes.extend(built.notes.iter().cloned());

@@ -126,7 +126,8 @@ impl<T: Scalar> KernelSvdModel<T> {
         let kernel = self.kernel.build::<T>()?;
         let (normalizer, sampled_cols) = (self.normalizer.clone(), self.sampled_cols.clone());
         let plain = KernelMatrix::new(&*kernel, self.data.x.as_ref(), self.data.cols().as_ref());
-        let matrix = KernelMatrix { normalizer, sampled_cols, once: true, watch: run.watch.clone(), ..plain };
+        let (device, fast, watch) = (run.device, run.fast, run.watch.clone());
+        let matrix = KernelMatrix { normalizer, sampled_cols, once: true, device, fast, watch, ..plain };
         let built = matrix.build()?;
         match &self.means {
             Some(means) => Centered::new(&*built.operator, means.clone()).apply(groups.as_ref(), sums.as_mut())?,

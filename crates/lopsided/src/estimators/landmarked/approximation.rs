@@ -9,7 +9,7 @@ use crate::base::settings::{Setting, Settings, Value};
 use crate::data::samples::SamplesRef;
 use crate::estimators::Plan;
 use crate::kernel::KernelSpec;
-use crate::operator::{FLOP, OperatorKind, OperatorPlan, available_memory};
+use crate::operator::{FLOP, OperatorKind, OperatorPlan, Place, available_memory};
 use crate::solvers::landmarks;
 use crate::solvers::lowrank::{NystromBasis, NystromMethod};
 use crate::solvers::svd::SolverPlan;
@@ -254,6 +254,7 @@ impl Approximation {
             bytes: (m * x.width() * T::BYTES) as u64,
             why: format!("kernel values of {n} samples with {m} of them"),
             seconds: (entries * 1e-10, 0.0),
+            place: Place::default(),
         };
         let solver = SolverPlan {
             solver: if approach == Approach::Ncr { "eigen" } else { "cholesky" },

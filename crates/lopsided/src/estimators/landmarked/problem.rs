@@ -1,6 +1,7 @@
 use super::approximation::{Approach, Approximation, OwnLandmarks};
 use super::errors::GramErrors;
 use crate::base::Run;
+use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::linalg;
 use crate::base::scalar::Scalar;
@@ -63,8 +64,17 @@ impl<T: Scalar> Problem<T> {
         Ok(problem)
     }
 
-    /// What `f` makes of the kernel matrix, which is not stored.
+    /// What `f` makes of entries of the kernel matrix, which is not stored.
     pub(in crate::estimators) fn with_operator<R>(
+        &self,
+        run: &Run,
+        f: impl FnOnce(&Built<'_, T>) -> Result<R>,
+    ) -> Result<R> {
+        self.with_products(&Run { device: Device::Cpu, ..run.clone() }, f)
+    }
+
+    /// What `f` makes of products with it.
+    pub(in crate::estimators) fn with_products<R>(
         &self,
         run: &Run,
         f: impl FnOnce(&Built<'_, T>) -> Result<R>,
@@ -83,6 +93,8 @@ impl<T: Scalar> Problem<T> {
         let matrix = KernelMatrix {
             choice,
             memory: self.memory,
+            device: run.device,
+            fast: run.fast,
             watch: run.watch.clone(),
             ..KernelMatrix::new(&*kernel, self.x.as_ref(), self.x.as_ref())
         };
@@ -169,7 +181,7 @@ impl<T: Scalar> Problem<T> {
     pub(in crate::estimators) fn gram_errors(&self, approximation: &Approximation, run: &Run) -> Result<GramErrors> {
         let approximation = Approximation { approach: Some(Approach::Lla), ..approximation.clone() };
         let (_, f) = self.features(&approximation, run)?;
-        self.with_operator(run, |built| GramErrors::of(&Widened(&*built.operator), f.as_ref(), run))
+        self.with_products(run, |built| GramErrors::of(&Widened(&*built.operator), f.as_ref(), run))
     }
 
     pub(in crate::estimators) fn check_memory(&self, what: &str, needed: u64) -> Result<()> {
