@@ -19,6 +19,7 @@ def fit(
 
 def plan(estimator: str, settings: str, given: Any, seed: int = 0) -> str: ...
 def fit_stream(
+    estimator: str,
     settings: str,
     path: str | PathLike[str],
     given: Any,
@@ -39,6 +40,18 @@ def compare(
 def held_out(
     given: Any, share: float, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]: ...
+
+def shards_begin(estimator: str, settings: str, seed: int = 0, single: bool = False) -> bytes: ...
+def shards_part(
+    state: bytes, table: tuple[int, int], first: int, x: Any, classes: Any = None, values: Any = None, several: Any = None,
+    threads: int = 0,
+) -> bytes: ...
+def shards_table(files: tuple[list[str], list[str], str | None]) -> tuple[int, int]: ...
+def shards_part_of_files(
+    state: bytes, files: tuple[list[str], list[str], str | None], first: int, end: int, threads: int = 0
+) -> bytes: ...
+def shards_merge(parts: list[bytes], threads: int = 0) -> bytes: ...
+def shards_finish(parts: list[bytes], threads: int = 0) -> tuple[bytes | None, Model | None]: ...
 
 class Model:
     @property

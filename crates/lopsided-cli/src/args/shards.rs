@@ -7,7 +7,7 @@ use lopsided::estimators::catalogue;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = PART_HELP)]
+#[command(after_help = PART_HELP, override_usage = PART_USAGE)]
 pub(crate) struct PartArgs {
     /// Estimator: krr, svm, logistic, kpca or features.
     #[arg(value_parser = names())]
@@ -41,13 +41,14 @@ pub(crate) struct PartArgs {
     pub(crate) given: Given<Learning>,
 }
 
+/// The usual form is wider than a terminal.
+const PART_USAGE: &str = "lopsided part <ESTIMATOR> <INPUT>... --shard <I/N> --out <FILE>";
+
 const PART_HELP: &str = "Examples:
-  lopsided part krr ratings.npy --labels prices.npy --landmarks 20 \\
+  lopsided part krr ratings.npy --labels prices.npy --landmarks 20 --piece 16 \\
       --shard 1/2 --out 1.part
-  lopsided part krr ratings.npy --labels prices.npy --landmarks 20 \\
+  lopsided part krr ratings.npy --labels prices.npy --landmarks 20 --piece 16 \\
       --shard 2/2 --out 2.part
-  lopsided part krr ratings.npy --labels prices.npy --landmarks 20 \\
-      --shard 1/2 --state prices.state --out 1.part
 The settings are those of `fit --stream`, the same for every shard and every
 pass. Rows are summed up in pieces of --piece rows, counted from the first of the
 table; a shard is a range of pieces. The model of `merge` has the same bytes as

@@ -3,7 +3,7 @@
 //! Pieces are counted from the first row of the table, whoever reads them and wherever the reading begins: what is summed up over
 //! them does not depend on how a table is shared out ([`crate::estimators::shards`]).
 
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
 use crate::base::watch::{Progress, Watch};
 use crate::data::dataset::Target;
@@ -76,6 +76,24 @@ impl<T: Scalar> TableStream<T> {
             })
         };
         TableStream::new(facts, has_target, Box::new(pass))
+    }
+
+    /// The same rows with these targets.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one for each row.
+    pub fn with_target(self, target: Target) -> Result<Self> {
+        if target.count() != self.facts.rows {
+            return Err(Error::shape("the number of targets", self.facts.rows, target.count()));
+        }
+        let (facts, inner) = (TableFacts { target: None, ..self.facts }, self.pass);
+        let pass = move |rows: Range<usize>, piece: usize, visit: &mut VisitPiece<'_, T>| {
+            inner(rows, piece, &mut |first, rows, _| {
+                let here: Vec<usize> = (first..first + rows.count()).collect();
+                visit(first, rows, Some(target.rows(&here)))
+            })
+        };
+        Ok(TableStream::new(facts, true, Box::new(pass)))
     }
 
     /// Shows the rows of a range in pieces; `stage` names the pass in reports of progress.

@@ -19,7 +19,7 @@ const LANDMARKS: usize = 1000;
 /// Length of the gradient against that at zero.
 const TOL: f64 = 1e-5;
 /// Most passes of Newton's method.
-const PASSES: u32 = 100;
+const PASSES: usize = 100;
 /// Rows whose kernel values are held at once.
 pub(super) const BLOCK: usize = 2048;
 
@@ -150,7 +150,7 @@ impl Job {
             landmarks: count("landmarks")?,
             penalty: rest.positive("penalty", Some(1.0))?,
             tol: rest.positive("tol", Some(TOL))?,
-            passes: PASSES as usize,
+            passes: PASSES,
             rank: rest.count("rank", Usual::COMPONENTS.rank as u32)? as usize,
             truncate: count("truncate")?,
             center: rest.flag("center", Usual::COMPONENTS.center)?,

@@ -155,12 +155,11 @@ impl<T: Scalar> Seen<T> {
         let damaged = || archive.error("has landmarks whose sizes do not fit together");
         let facts: TableFacts = archive.field("seen.facts")?;
         let print: String = archive.field("seen.print")?;
-        let scaling = match archive.has("seen.offsets") {
-            false => None,
-            true => {
-                let (offsets, factors) = (archive.vector("seen.offsets")?, archive.vector::<f64>("seen.factors")?);
-                Some(offsets.into_iter().zip(factors).collect::<Vec<(f64, f64)>>())
-            }
+        let scaling = if archive.has("seen.offsets") {
+            let (offsets, factors) = (archive.vector("seen.offsets")?, archive.vector::<f64>("seen.factors")?);
+            Some(offsets.into_iter().zip(factors).collect::<Vec<(f64, f64)>>())
+        } else {
+            None
         };
         let seen = Seen {
             print: u64::from_str_radix(&print, 16).map_err(|_| damaged())?,
