@@ -109,7 +109,7 @@ def by_dask(machine, path, label, workers, model, kill=False):
     """A fit on a cluster: seconds, processor seconds and largest peak of a worker."""
     from dask.distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=workers, processes=True, threads_per_worker=1, dashboard_address=None) as cluster, \
+    with LocalCluster(n_workers=workers, processes=True, threads_per_worker=1, dashboard_address=":0") as cluster, \
             Client(cluster) as client:
         def cost(dask_worker):
             used = resource.getrusage(resource.RUSAGE_SELF)

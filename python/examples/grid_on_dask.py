@@ -35,7 +35,7 @@ def learned(X, y, settings):
 if __name__ == "__main__":
     X, y = table()
     new, truth = X[:1000], y[:1000]
-    with LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
         search = searched(X[1000:4000], y[1000:4000])
         print(f"best of the grid: {search.best_params_}, R² of new rows {search.score(new, truth):.3f}")
         rows = da.from_array(X[1000:], chunks=(8192, -1))

@@ -58,15 +58,20 @@ class Distributed(Estimator):
         if names is not None:
             self.feature_names_in_ = names
         settings, seed = self._job(table.width), seed_of(self.random_state)
-        state = _core.shards_begin(self._core_name, recipe(settings), seed, table.single)
-        number = 0
-        while isinstance(state, bytes):
-            number += 1
-            state = _computed(table.passed(state, number), type(self).__name__)
-        self._learned(lambda _listener: _core.Model.from_bytes(state.model))
+        self._learned(lambda listener: self._passes(recipe(settings), seed, table, listener))
         self._restore()
-        self.n_passes_ = number
         return self
+
+    def _passes(self, settings: str, seed: int, table: Any, listener: Any) -> Any:
+        """The model that comes out of the last pass; `listener` hears how many there were."""
+        state: Any = _core.shards_begin(self._core_name, settings, seed, table.single)
+        self.n_passes_ = 0
+        while isinstance(state, bytes):
+            self.n_passes_ += 1
+            if listener is not None:
+                listener(f"pass {self.n_passes_} over {table.rows} rows", self.n_passes_, 0, None)
+            state = _computed(table.passed(state, self.n_passes_), type(self).__name__)
+        return _core.Model.from_bytes(state.model)
 
     #: What the targets are: None, "classes" or "values".
     _kind: str | None = None

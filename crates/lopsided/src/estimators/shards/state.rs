@@ -75,9 +75,7 @@ impl<T: Scalar> Learned<T> {
     /// The model as a file has it.
     pub fn archive(&self) -> Archive {
         let mut archive = self.fitted.archive();
-        if let Some(target) = &self.target {
-            archive.set_field("target", target);
-        }
+        archive.set_field("target", &self.target);
         if let Some(preparation) = &self.preparation {
             preparation.put(&mut archive);
         }
