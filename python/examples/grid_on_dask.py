@@ -35,6 +35,7 @@ def learned(X, y, settings):
 if __name__ == "__main__":
     X, y = table()
     new, truth = X[:1000], y[:1000]
+    print(f"{len(X)} rows of {X.shape[1]} columns, two workers")
     with LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
         search = searched(X[1000:4000], y[1000:4000])
         print(f"best of the grid: {search.best_params_}, R² of new rows {search.score(new, truth):.3f}")

@@ -19,8 +19,7 @@ def fit(
 
 def plan(estimator: str, settings: str, given: Any, seed: int = 0) -> str: ...
 def fit_stream(
-    estimator: str,
-    settings: str,
+    machine: tuple[str, str],
     path: str | PathLike[str],
     given: Any,
     seed: int = 0,
@@ -43,8 +42,7 @@ def held_out(
 
 def shards_begin(estimator: str, settings: str, seed: int = 0, single: bool = False) -> bytes: ...
 def shards_part(
-    state: bytes, table: tuple[int, int], first: int, x: Any, classes: Any = None, values: Any = None, several: Any = None,
-    threads: int = 0,
+    state: bytes, place: tuple[int, int, int], x: Any, targets: tuple[Any, Any, Any] = ..., threads: int = 0
 ) -> bytes: ...
 def shards_table(files: tuple[list[str], list[str], str | None]) -> tuple[int, int]: ...
 def shards_part_of_files(

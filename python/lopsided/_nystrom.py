@@ -97,7 +97,7 @@ class NystromRidge(Machine, Regressor):
         }
         settings |= {"penalty": self._penalty(), "scale": "none", "task": "values"}
         words, seed = recipe(settings), seed_of(getattr(self, "random_state", None))
-        self._learned(lambda listener: _core.fit_stream(self._core_name, words, path, given, seed, listener))
+        self._learned(lambda listener: _core.fit_stream((self._core_name, words), path, given, seed, listener))
         return self
 
     def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:

@@ -164,14 +164,15 @@ def _part(state: bytes, table: tuple[int, int], number: int, first: int, rows: i
         raise ValueError(f"chunk {number} of {'X' if found == x.shape[0] else 'y'} has {found} rows where {rows} are announced")
     try:
         parts, _, _ = samples(x)
-        return _core.shards_part(state, table, first, parts, **_targets(y, kind), threads=_sized())
+        return _core.shards_part(state, (*table, first), parts, _targets(y, kind), threads=_sized())
     except ValueError as error:
         raise type(error)(f"chunk {number}: {error}") from None
 
 
-def _targets(y: Any, kind: Any) -> dict[str, Any]:
+def _targets(y: Any, kind: Any) -> tuple[Any, Any, Any]:
+    """Classes, values or several values."""
     if y is None or kind is None:
-        return {}
+        return None, None, None
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -179,13 +180,13 @@ def _targets(y: Any, kind: Any) -> dict[str, Any]:
         values = np.require(y, np.float64, ["C", "A"])
         if not np.isfinite(values).all():
             raise ValueError("Input y contains NaN or infinity.")
-        return {"several" if y.ndim == 2 else "values": values}
+        return (None, values, None) if y.ndim == 1 else (None, None, values)
     if y.dtype.kind == "f":
         if not (np.floor(y) == y).all():
             raise ValueError("Unknown label type: continuous. Classes are whole numbers or words.")
         y = y.astype(np.int64)
     names, codes = np.unique(y, return_inverse=True)
-    return {"classes": ([str(name) for name in names.tolist()], codes.astype(np.int64).ravel())}
+    return ([str(name) for name in names.tolist()], codes.astype(np.int64).ravel()), None, None
 
 
 def _part_of_files(state: bytes, files: Any, first: int, end: int) -> bytes:

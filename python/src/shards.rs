@@ -1,13 +1,14 @@
 //! Fits by passes whose sums merge: bytes in, bytes out, so that any engine can carry them.
 
 use crate::convert::{samples, settings_of};
+use crate::error::exception;
 use crate::model::{Inner, Model};
 use crate::run::{run, use_threads};
 use lopsided::data::io::{ReadOptions, StreamOptions, TargetColumn, stream_table};
 use lopsided::data::table_stream::{TableFacts, TableStream};
 use lopsided::estimators::shards::{Job, Outcome, Part, State, pass, precision_of};
 use lopsided::{Error, Mat, Result, Run, Samples, Scalar, Target};
-use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -62,21 +63,41 @@ pub(crate) fn shards_begin<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The part of a pass that the rows of an array make up, of a table of so many rows and columns.
+/// Rows and columns of the table, and the number of the first row that is given.
+type Place = (usize, usize, usize);
+
+/// Names of classes with their codes, values, or several values; at most one of them.
+type Targets<'py> = (
+    Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>,
+    Option<PyReadonlyArray1<'py, f64>>,
+    Option<PyReadonlyArray2<'py, f64>>,
+);
+
+/// The part of a pass that the rows of an array make up.
 #[pyfunction]
-#[pyo3(signature = (state, table, first, x, classes = None, values = None, several = None, threads = 0))]
-#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+#[pyo3(signature = (state, place, x, targets = (None, None, None), threads = 0))]
 pub(crate) fn shards_part<'py>(
     py: Python<'py>,
     state: &[u8],
-    table: (usize, usize),
-    first: usize,
+    place: Place,
     x: &Bound<'py, PyAny>,
-    classes: Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>,
-    values: Option<PyReadonlyArray1<'py, f64>>,
-    several: Option<PyReadonlyArray2<'py, f64>>,
+    targets: Targets<'py>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    use_threads(threads)?;
+    let precision = precision_of(state, STATE).map_err(exception)?;
+    let (state, y) = (state.to_vec(), target_of(targets));
+    let found = if precision == "f32" {
+        let x = samples::<f32>(x)?;
+        run(py, 0, None, move |run| summed(&state, place, &x, y.as_ref(), run))?
+    } else {
+        let x = samples::<f64>(x)?;
+        run(py, 0, None, move |run| summed(&state, place, &x, y.as_ref(), run))?
+    };
+    Ok(PyBytes::new(py, &found))
+}
+
+fn target_of((classes, values, several): Targets<'_>) -> Option<Target> {
     let classes = classes.map(|(names, codes)| {
         let codes = codes.as_array().iter().map(|&c| u32::try_from(c).ok()).collect();
         Target::Classes { names, codes }
@@ -86,32 +107,20 @@ pub(crate) fn shards_part<'py>(
         let names = (0..cols).map(|c| c.to_string()).collect();
         Target::Several { names, values: Mat::from_fn(rows, cols, |i, j| all.as_array()[[i, j]]) }
     });
-    let values = values.map(|values| Target::Values(values.as_array().to_vec()));
-    let y = classes.or(values).or(several);
-    let facts = TableFacts { rows: table.0, width: table.1, ..TableFacts::default() };
-    let found = match samples::<f64>(x) {
-        Ok(x) => summed(py, state, facts, first, x, y, threads)?,
-        Err(_) => summed(py, state, facts, first, samples::<f32>(x)?, y, threads)?,
-    };
-    Ok(PyBytes::new(py, &found))
+    classes.or(values.map(|values| Target::Values(values.as_array().to_vec()))).or(several)
 }
 
-fn summed<T: Scalar + Element>(
-    py: Python<'_>,
+fn summed<T: Scalar>(
     state: &[u8],
-    facts: TableFacts,
-    first: usize,
-    x: Samples<T>,
-    y: Option<Target>,
-    threads: usize,
-) -> PyResult<Vec<u8>> {
-    use_threads(threads)?;
-    let state = state.to_vec();
-    run(py, 0, None, move |run| {
-        let mut part = State::<T>::from_bytes(&state, STATE)?.part(facts)?;
-        part.update(first, x.as_ref(), y.as_ref(), run)?;
-        part.to_bytes()
-    })
+    (rows, width, first): Place,
+    x: &Samples<T>,
+    y: Option<&Target>,
+    run: &Run,
+) -> Result<Vec<u8>> {
+    let facts = TableFacts { rows, width, ..TableFacts::default() };
+    let mut part = State::<T>::from_bytes(state, STATE)?.part(facts)?;
+    part.update(first, x.as_ref(), y, run)?;
+    part.to_bytes()
 }
 
 /// Rows and columns of the table that some files make up.

@@ -12,19 +12,19 @@ use lopsided::{Error, Result, Run, Target};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Fits out of core; targets are those of `given`, or the labels of the file.
+/// Fits an estimator with its settings out of core; targets are those of `given`, or the labels of the file.
 #[pyfunction]
-#[pyo3(signature = (estimator, settings, path, given, seed = 0, progress = None))]
+#[pyo3(signature = (machine, path, given, seed = 0, progress = None))]
 pub(crate) fn fit_stream(
     py: Python<'_>,
-    estimator: String,
-    settings: &str,
+    machine: (String, String),
     path: PathBuf,
     given: Given<'_>,
     seed: u64,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
-    let (settings, single) = (settings_of(settings)?, given.single);
+    let (estimator, settings) = (machine.0, settings_of(&machine.1)?);
+    let single = given.single;
     let target = Parts::<f64>::of(given)?.target();
     let inner = run(py, seed, progress.as_ref(), move |run| {
         if single {

@@ -61,14 +61,14 @@ fn merge<T: Scalar>(args: &MergeArgs, context: &Context) -> Result<Outcome> {
         Between { estimator, next_pass: None, rows, written: path.clone() }.show(context)?;
         return Ok(Outcome::Done);
     }
-    let (job, facts) = (whole.state().job().clone(), whole.facts().clone());
+    let job = whole.state().job().clone();
     match whole.finish(&context.run)? {
         shards::Outcome::Next(state) => next(args, &state, context),
         shards::Outcome::Model(learned) => {
             if let Some(path) = &args.model {
                 learned.archive().save(path)?;
             }
-            Account::of(&job, &facts, &learned, args.model.as_ref(), context).show(context)?;
+            Account::of(&job, &learned, args.model.as_ref(), context).show(context)?;
             Ok(if learned.converged() { Outcome::Done } else { Outcome::NotConverged })
         }
     }

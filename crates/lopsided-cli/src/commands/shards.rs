@@ -71,7 +71,9 @@ pub(super) struct Account {
     #[serde(skip_serializing_if = "Option::is_none")]
     variances: Option<Vec<f64>>,
     passes: usize,
-    rows_per_second: f64,
+    /// Of a fit in one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_per_second: Option<f64>,
     converged: bool,
     warnings: Vec<String>,
     precision: &'static str,
@@ -81,13 +83,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn of<T: Scalar>(
-        job: &Job,
-        facts: &TableFacts,
-        learned: &Learned<T>,
-        model: Option<&PathBuf>,
-        context: &Context,
-    ) -> Self {
+    pub(super) fn of<T: Scalar>(job: &Job, learned: &Learned<T>, model: Option<&PathBuf>, context: &Context) -> Self {
         let (mut out, seconds) = (Account::empty::<T>(job), context.seconds());
         match &learned.fitted {
             Fitted::Predictor(found) => {
@@ -103,7 +99,6 @@ impl Account {
         }
         out.params.remove("landmark-rows");
         out.passes = learned.passes;
-        out.rows_per_second = (learned.passes * facts.rows) as f64 / seconds.max(1e-9);
         out.converged = learned.converged();
         (out.model, out.seconds, out.peak_bytes) = (model.cloned(), seconds, memory::peak_bytes());
         out
@@ -118,7 +113,7 @@ impl Account {
             targets: Vec::new(),
             variances: None,
             passes: 0,
-            rows_per_second: 0.0,
+            rows_per_second: None,
             converged: true,
             warnings: Vec::new(),
             precision: T::NAME,
@@ -126,6 +121,12 @@ impl Account {
             seconds: 0.0,
             peak_bytes: None,
         }
+    }
+
+    /// The same with how fast a table of this size was read in all passes.
+    pub(super) fn with_rate(self, facts: &TableFacts) -> Self {
+        let rate = (self.passes * facts.rows) as f64 / self.seconds.max(1e-9);
+        Account { rows_per_second: Some(rate), ..self }
     }
 
     /// Prints it as text or JSON.
@@ -148,8 +149,9 @@ impl Account {
             ("estimator", format!("{}, {}", self.estimator, self.precision)),
             ("learned", format!("{what} from {} samples", self.n_train)),
             ("settings", params.join(", ")),
-            ("passes", format!("{}, {:.0} rows per second", self.passes, self.rows_per_second)),
         ];
+        let rate = self.rows_per_second.map_or(String::new(), |rate| format!(", {rate:.0} rows per second"));
+        lines.push(("passes", format!("{}{rate}", self.passes)));
         if !self.converged {
             lines.push(("solver", "NOT converged to the tolerance".into()));
         }

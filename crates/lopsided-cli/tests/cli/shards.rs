@@ -183,3 +183,28 @@ fn what_cannot_be_merged_is_named_and_nothing_is_written() {
     refused(&scratch, words, &["the table contains NaN at row 412, column 1"]);
     assert!(!scratch.files().contains(&"z".to_string()) && !scratch.files().contains(&"m".to_string()));
 }
+
+/// The script of docs/scale.md, with other numbers.
+#[cfg(unix)]
+#[test]
+fn make_runs_all_rounds() {
+    let scratch = tables();
+    let documents = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scale.md");
+    let whole = std::fs::read_to_string(documents).unwrap();
+    let script = whole.split("```make\n").nth(1).unwrap().split("```").next().unwrap();
+    let words = "svm x.npy --labels c.npy --landmarks 30 --piece 100";
+    let line = |line: &str| match line.split_whitespace().next() {
+        Some("SHARDS") => "SHARDS := 3".to_string(),
+        Some("FIT") => format!("FIT := {words}"),
+        _ => line.to_string(),
+    };
+    scratch.write("Makefile", script.lines().map(line).collect::<Vec<_>>().join("\n") + "\n");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_lopsided")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let mut make = std::process::Command::new("make");
+    make.args(["-j2"]).current_dir(scratch.dir.path()).env("PATH", path).env_remove("MAKEFLAGS");
+    let done = make.output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    scratch.ok(&format!("fit {words} --stream --model whole.model"));
+    assert_eq!(scratch.bytes("whole.model"), scratch.bytes("model"));
+}

@@ -55,7 +55,7 @@ pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Cont
     if let Some(path) = &args.model {
         learned.archive().save(path)?;
     }
-    Account::of(&job, &table.facts, &learned, args.model.as_ref(), context).show(context)?;
+    Account::of(&job, &learned, args.model.as_ref(), context).with_rate(&table.facts).show(context)?;
     Ok(if learned.converged() { Outcome::Done } else { Outcome::NotConverged })
 }
 

@@ -77,7 +77,7 @@ impl Source {
     pub(super) fn into_file(self) -> std::result::Result<File, Self> {
         match self.body {
             Body::File(file) => Ok(file),
-            body => Err(Source { body, ..self }),
+            body @ Body::Stream(_) => Err(Source { body, ..self }),
         }
     }
 

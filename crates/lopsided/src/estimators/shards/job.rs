@@ -233,7 +233,7 @@ impl Job {
         };
         match names.into_iter().find(|name| one.get(*name) != two.get(*name)) {
             None => Ok(()),
-            Some(name) => Err(Error::unlike(&format!("`{name}`"), said(&one, name), said(&two, name))),
+            Some(name) => Err(Error::unlike(format!("`{name}`"), said(&one, name), said(&two, name))),
         }
     }
 }

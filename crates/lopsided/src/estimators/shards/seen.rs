@@ -18,6 +18,9 @@ use crate::solvers::lowrank::{Anchors, KernelFunctions, LandmarkKernel, inverse_
 use faer::Mat;
 use std::sync::OnceLock;
 
+/// Offset and factor of each column.
+type Scaling = Vec<(f64, f64)>;
+
 /// What the first pass found.
 pub(super) struct Seen<T> {
     pub(super) facts: TableFacts,
@@ -29,7 +32,7 @@ pub(super) struct Seen<T> {
     /// Means of the targets, of ±1 for classes.
     pub(super) means: Vec<f64>,
     /// Offset and factor of each column.
-    pub(super) scaling: Option<Vec<(f64, f64)>>,
+    pub(super) scaling: Option<Scaling>,
     pub(super) scale: Scale,
     pub(super) kernel: KernelSpec,
     /// Landmarks, scaled.
@@ -191,7 +194,7 @@ impl<T: Scalar> Seen<T> {
 }
 
 /// How columns are scaled, by their moments.
-fn scaling(job: &Job, moments: &Moments, sparse: bool, columns: usize) -> Result<(Scale, Option<Vec<(f64, f64)>>)> {
+fn scaling(job: &Job, moments: &Moments, sparse: bool, columns: usize) -> Result<(Scale, Option<Scaling>)> {
     if sparse && matches!(job.scale, Scale::Standard | Scale::MinMax) {
         return Err(Error::param("scale", job.scale, "none for a sparse table, which would not stay sparse"));
     }

@@ -213,7 +213,7 @@ impl<T: Scalar> State<T> {
         let (w, verdict) = solve(system, self.job.penalty, rhs)?;
         let mut functions = seen.functions(linalg::mul(root.as_ref(), w.as_ref()));
         functions.bias.clone_from(&seen.means);
-        let mut params = self.params(seen);
+        let mut params = params(seen);
         params.insert("approach".into(), "ncr".into());
         params.insert("penalty".into(), self.job.penalty.into());
         params.insert("solver".into(), "direct".into());
@@ -221,7 +221,7 @@ impl<T: Scalar> State<T> {
         let warnings = if verdict.converged() { Vec::new() } else { vec![left()] };
         let report = report(seen, params, warnings, verdict.converged());
         let answer = seen.answer.clone().unwrap_or(Answer::Values);
-        Ok(self.learned(seen, 2, |report| Box::new(KernelRidgeModel { functions, answer, report }), report))
+        Ok(learned(seen, 2, |report| Box::new(KernelRidgeModel { functions, answer, report }), report))
     }
 
     /// The planes that Newton's method has found.
@@ -229,7 +229,7 @@ impl<T: Scalar> State<T> {
         let found = search.solved(&self.job, seen, run)?;
         let mut functions = seen.functions(found.weights);
         functions.bias = found.bias;
-        let mut params = self.params(seen);
+        let mut params = params(seen);
         params.insert("approach".into(), "lla".into());
         params.insert("nystrom".into(), "standard".into());
         params.insert("penalty".into(), self.job.penalty.into());
@@ -247,7 +247,7 @@ impl<T: Scalar> State<T> {
         let model = |report| -> Box<dyn Model<T>> {
             Box::new(KernelMachineModel::by_landmarks(name, functions, (answer, report), softmax))
         };
-        Ok(self.learned(seen, search.passes + 1, model, report))
+        Ok(learned(seen, search.passes + 1, model, report))
     }
 
     /// FᵀF·q = θ·q with the features F less their means.
@@ -270,13 +270,13 @@ impl<T: Scalar> State<T> {
         let centres: Vec<f64> = (0..found.values.len()).map(centre).collect();
         let own = linalg::mul(span.gram.as_ref(), functions.weights.as_ref());
         point_up(&mut functions, &own, &centres);
-        let mut params = self.params(seen);
+        let mut params = params(seen);
         params.insert("approach".into(), "lla".into());
         params.insert("nystrom".into(), "standard".into());
         params.insert("rank".into(), found.values.len().into());
         params.insert("center".into(), self.job.center.into());
         let variances = found.values.iter().map(|value| value / n).collect();
-        Ok(self.placed(seen, 2, functions, variances, params))
+        Ok(placed(seen, 2, functions, variances, params))
     }
 
     /// The map of the landmarks; its variances are the mean squares of the features at the landmarks, which are drawn uniformly.
@@ -289,55 +289,13 @@ impl<T: Scalar> State<T> {
         let functions = seen.functions(span.root.subcols(0, kept).to_owned());
         let own = linalg::mul(span.gram.as_ref(), functions.weights.as_ref());
         let variances = own.col_iter().map(|column| column.squared_norm_l2() / m as f64).collect();
-        let mut params = self.params(seen);
+        let mut params = params(seen);
         params.insert("approach".into(), "lla".into());
         params.insert("nystrom".into(), "standard".into());
         params.insert("rank".into(), kept.into());
         params.insert("center".into(), false.into());
         params.insert("landmark-rows".into(), json!(seen.rows));
-        Ok(self.placed(seen, 1, functions, variances, params))
-    }
-
-    /// What reports of all machines say.
-    fn params(&self, seen: &Seen<T>) -> BTreeMap<String, Value> {
-        let mut params: BTreeMap<String, Value> = seen.kernel.as_params().collect();
-        params.insert("kernel".into(), seen.kernel.name.clone().into());
-        params.insert("landmarks".into(), seen.landmarks.count().into());
-        params.insert("sampler".into(), "uniform".into());
-        params
-    }
-
-    fn learned(
-        &self,
-        seen: &Seen<T>,
-        passes: usize,
-        model: impl FnOnce(FitReport) -> Box<dyn Model<T>>,
-        report: FitReport,
-    ) -> Box<Learned<T>> {
-        let inner = model(report.clone());
-        let mut said = report;
-        if seen.scale != Scale::None {
-            said.params.insert("scale".into(), seen.scale.to_string().into());
-        }
-        let inner: Box<dyn Model<T>> = match seen.preparation() {
-            None => inner,
-            preparation => Box::new(PreparedModel { inner, preparation, report: said }),
-        };
-        let target = seen.facts.target.clone();
-        Box::new(Learned { fitted: Fitted::Predictor(inner), preparation: None, passes, target })
-    }
-
-    fn placed(
-        &self,
-        seen: &Seen<T>,
-        passes: usize,
-        functions: KernelFunctions<T>,
-        variances: Vec<f64>,
-        params: BTreeMap<String, Value>,
-    ) -> Box<Learned<T>> {
-        let model = KernelPcaModel { functions, variances, params, n_train: seen.known, solved: None };
-        let (fitted, target) = (Fitted::Components(model), seen.facts.target.clone());
-        Box::new(Learned { fitted, preparation: seen.preparation(), passes, target })
+        Ok(placed(seen, 1, functions, variances, params))
     }
 
     /// The bytes of its file.
@@ -468,4 +426,46 @@ fn point_up<T: Scalar>(functions: &mut KernelFunctions<T>, own: &Mat<f64>, means
         functions.bias[c] = -sign * mean;
         functions.weights.col_mut(c).iter_mut().for_each(|w| *w *= sign);
     }
+}
+
+/// What reports of all machines say.
+fn params<T: Scalar>(seen: &Seen<T>) -> BTreeMap<String, Value> {
+    let mut params: BTreeMap<String, Value> = seen.kernel.as_params().collect();
+    params.insert("kernel".into(), seen.kernel.name.clone().into());
+    params.insert("landmarks".into(), seen.landmarks.count().into());
+    params.insert("sampler".into(), "uniform".into());
+    params
+}
+
+/// A model that predicts, with its scale.
+fn learned<T: Scalar>(
+    seen: &Seen<T>,
+    passes: usize,
+    model: impl FnOnce(FitReport) -> Box<dyn Model<T>>,
+    report: FitReport,
+) -> Box<Learned<T>> {
+    let inner = model(report.clone());
+    let mut said = report;
+    if seen.scale != Scale::None {
+        said.params.insert("scale".into(), seen.scale.to_string().into());
+    }
+    let inner: Box<dyn Model<T>> = match seen.preparation() {
+        None => inner,
+        preparation => Box::new(PreparedModel { inner, preparation, report: said }),
+    };
+    let target = seen.facts.target.clone();
+    Box::new(Learned { fitted: Fitted::Predictor(inner), preparation: None, passes, target })
+}
+
+/// A model that places rows, with its scale beside it.
+fn placed<T: Scalar>(
+    seen: &Seen<T>,
+    passes: usize,
+    functions: KernelFunctions<T>,
+    variances: Vec<f64>,
+    params: BTreeMap<String, Value>,
+) -> Box<Learned<T>> {
+    let model = KernelPcaModel { functions, variances, params, n_train: seen.known, solved: None };
+    let (fitted, target) = (Fitted::Components(model), seen.facts.target.clone());
+    Box::new(Learned { fitted, preparation: seen.preparation(), passes, target })
 }

@@ -203,7 +203,7 @@ mod tests {
         #[test]
         fn ranges_say_which_nodes_there_are(start in 0usize..70, length in 1usize..70) {
             let found: Vec<(u32, usize)> = tree(start..start + length).0.into_keys().collect();
-            prop_assert_eq!(found, Tree::nodes_of(&[start..start + length]));
+            prop_assert_eq!(found, Tree::nodes_of(std::slice::from_ref(&(start..start + length))));
         }
     }
 
