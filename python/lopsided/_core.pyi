@@ -19,7 +19,7 @@ def fit(
 
 def plan(estimator: str, settings: str, given: Any, seed: int = 0) -> str: ...
 def fit_stream(
-    settings: str,
+    machine: tuple[str, str],
     path: str | PathLike[str],
     given: Any,
     seed: int = 0,
@@ -39,6 +39,17 @@ def compare(
 def held_out(
     given: Any, share: float, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]: ...
+
+def shards_begin(estimator: str, settings: str, seed: int = 0, single: bool = False) -> bytes: ...
+def shards_part(
+    state: bytes, place: tuple[int, int, int], x: Any, targets: tuple[Any, Any, Any] = ..., threads: int = 0
+) -> bytes: ...
+def shards_table(files: tuple[list[str], list[str], str | None]) -> tuple[int, int]: ...
+def shards_part_of_files(
+    state: bytes, files: tuple[list[str], list[str], str | None], first: int, end: int, threads: int = 0
+) -> bytes: ...
+def shards_merge(parts: list[bytes], threads: int = 0) -> bytes: ...
+def shards_finish(parts: list[bytes], threads: int = 0) -> tuple[bytes | None, Model | None]: ...
 
 class Model:
     @property

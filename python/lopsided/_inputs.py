@@ -93,7 +93,7 @@ def numbers_of(X: Any, what: str = "X") -> np.ndarray:
 
 def _contiguous(array: np.ndarray) -> np.ndarray:
     fits = array.flags.aligned and (array.flags.c_contiguous or array.flags.f_contiguous)
-    return array if fits else np.ascontiguousarray(array)
+    return array if fits else np.require(array, requirements=["C", "A"])  # arrays from a network may be unaligned
 
 
 def _sparse_parts(X: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:

@@ -80,9 +80,9 @@ class NystromRidge(Machine, Regressor):
         Parameters
         ----------
         path : str or path-like
-            An svmlight (.svm, .libsvm, .svmlight) or NumPy (.npy) file of samples.
+            A NumPy (.npy), Parquet or svmlight (.svm, .libsvm, .svmlight) file of samples, or a folder of Parquet files.
         y : array-like of shape (n_samples,), default=None
-            Values to learn; None takes the labels of an svmlight file.
+            Values to learn; None takes the last column of Parquet files, or the labels of an svmlight file.
         """
         self.__dict__.pop("estimators_", None)
         given = Given()
@@ -95,8 +95,9 @@ class NystromRidge(Machine, Regressor):
             for name, value in values.items()
             if name in ("kernel", "n_landmarks") or name in known
         }
-        words, seed = recipe(settings | {"penalty": self._penalty()}), seed_of(getattr(self, "random_state", None))
-        self._learned(lambda listener: _core.fit_stream(words, path, given, seed, listener))
+        settings |= {"penalty": self._penalty(), "scale": "none", "task": "values"}
+        words, seed = recipe(settings), seed_of(getattr(self, "random_state", None))
+        self._learned(lambda listener: _core.fit_stream((self._core_name, words), path, given, seed, listener))
         return self
 
     def predict(self, X: Any, *, Z: Any = None, features: Any = None) -> np.ndarray:

@@ -173,7 +173,7 @@ pub(crate) fn archive<T: Scalar>(fitted: &Fitted<T>, columns: Option<&[String]>)
     if let Some(columns) = columns {
         archive.set_field(COLUMNS, columns);
     }
-    if fitted.can().predict {
+    if matches!(fitted, Fitted::Predictor(_) | Fitted::Components(_)) {
         // As the command line does for samples without a named target column.
         archive.set_field("target", Value::Null);
     }

@@ -11,6 +11,7 @@ mod model;
 mod nodes;
 mod online;
 mod run;
+mod shards;
 mod stream;
 
 use pyo3::prelude::*;
@@ -40,6 +41,8 @@ mod _core {
     use super::registry;
     #[pymodule_export]
     use super::run::Checkpoint;
+    #[pymodule_export]
+    use super::shards::{shards_begin, shards_finish, shards_merge, shards_part, shards_part_of_files, shards_table};
     #[pymodule_export]
     use super::stream::fit_stream;
 }

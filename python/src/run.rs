@@ -11,6 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -157,14 +158,27 @@ pub(crate) fn briefly<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<R> 
     py.detach(|| pool.install(work)).map_err(exception)
 }
 
+/// How many threads this process has; 0: as many as there are cores, or as the environment says.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// Work that begins from now on has so many threads; with 0 it has those that there are.
+pub(crate) fn use_threads(count: usize) -> PyResult<()> {
+    if count > 0 && THREADS.swap(count, Ordering::Relaxed) != count {
+        pool()?;
+    }
+    Ok(())
+}
+
 fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
+    let (process, count) = (std::process::id(), THREADS.load(Ordering::Relaxed));
     match &*slot {
-        Some((owner, pool)) if *owner == process => return Ok(Arc::clone(pool)),
+        Some((owner, pool)) if *owner == process && (count == 0 || pool.current_num_threads() == count) => {
+            return Ok(Arc::clone(pool));
+        }
         _ => {}
     }
-    let pool = ThreadPoolBuilder::new().stack_size(STACK).build();
+    let pool = ThreadPoolBuilder::new().num_threads(count).stack_size(STACK).build();
     let pool = Arc::new(pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
     // The threads of a parent process cannot be told to end.
     std::mem::forget(slot.replace((process, Arc::clone(&pool))));

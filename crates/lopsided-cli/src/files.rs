@@ -101,6 +101,17 @@ impl Files {
                     files.write([("checkpoint", &args.states.checkpoint)]);
                 }
             }
+            Command::Part(args) => {
+                args.inputs.iter().chain(&args.labels).for_each(|path| files.read([Some(path)]));
+                files.read([args.state.as_ref(), args.given.recipe.as_ref()]);
+                if !args.given.dry_run {
+                    files.written.push(("out", args.out.clone()));
+                }
+            }
+            Command::Merge(args) => {
+                args.parts.iter().for_each(|path| files.read([Some(path)]));
+                files.write([("model", &args.model), ("state", &args.state), ("out", &args.out)]);
+            }
             Command::Predict(args) => {
                 files.read([Some(&args.model), Some(&args.input), args.cols.as_ref(), args.ids.as_ref()]);
                 files.read([args.labels.as_ref(), args.features.features.as_ref()]);

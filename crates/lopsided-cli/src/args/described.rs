@@ -5,6 +5,7 @@ use lopsided::base::settings::{Setting, Settings, Value};
 use lopsided::estimators::recipe::{
     BICLUSTER_SETTINGS, COMPAT_SETTINGS, FEATURE_SETTINGS, GRAPH_SETTINGS, SVD_SETTINGS,
 };
+use lopsided::estimators::shards::SHARD_SETTINGS;
 use lopsided::estimators::{APPROXIMATION_SETTINGS, PREPARED_SETTINGS, estimators, gram_settings};
 use lopsided::online::{SIDE_SETTINGS, STEP_SETTINGS, TASK_SETTINGS, learners};
 use lopsided::solvers::svd::solvers;
@@ -79,6 +80,7 @@ impl Family for Learning {
             ("Landmarks of svm, nu-svm, logistic, krr and kpca", landmarks),
         ];
         groups.extend(Embedding::groups());
+        groups.push(("Rows that are read in passes", SHARD_SETTINGS.to_vec()));
         groups
     }
 }

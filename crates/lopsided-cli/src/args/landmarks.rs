@@ -16,8 +16,8 @@ pub(crate) struct LandmarkArgs {
     /// Compare with the exact machine, not for logistic: distance of the solutions, norms of K - K̃.
     #[arg(long)]
     pub(crate) errors: bool,
-    /// Read an svmlight or .npy file in passes and never hold it: krr with uniform landmarks, by --solver direct (one pass, up to
-    /// 4096 landmarks by default) or cg (conjugate gradients, a pass for each step).
+    /// Read INPUT (.npy, Parquet or a folder of it, svmlight) in passes and never hold it: krr, svm (squared hinge), logistic, kpca
+    /// and features with uniform landmarks; krr by --solver direct or cg (a pass for each step).
     #[arg(long)]
     pub(crate) stream: bool,
 }

@@ -9,6 +9,7 @@ mod groups;
 mod landmarks;
 mod links;
 mod online;
+mod shards;
 
 pub(crate) use bicluster::BiclusterArgs;
 pub(crate) use checkpoint::CheckpointArgs;
@@ -19,6 +20,7 @@ pub(crate) use groups::{FeatureArgs, GraphArgs, OutputArgs, ReadArgs};
 pub(crate) use links::LinksArgs;
 pub(crate) use lopsided_papers::{LearningArgs, ReproduceArgs};
 pub(crate) use online::OnlineArgs;
+pub(crate) use shards::{MergeArgs, PartArgs};
 
 use crate::memory;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -55,6 +57,10 @@ pub(crate) enum Command {
     Bicluster(Box<BiclusterArgs>),
     /// Learn to predict classes or values of nodes or rows.
     Fit(Box<FitArgs>),
+    /// Sum up one share of a table's rows, on one of many machines, for `merge`.
+    Part(Box<PartArgs>),
+    /// Put the parts of a pass together: a model, or what the next pass needs.
+    Merge(MergeArgs),
     /// Predict with a model of `fit`, and score the predictions where the truth is known.
     Predict(PredictArgs),
     /// Predict held-out links of a graph: kernel SVD and linear SVD side by side.

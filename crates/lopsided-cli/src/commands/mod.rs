@@ -13,9 +13,12 @@ mod inspect;
 mod links;
 mod list;
 mod man;
+mod merge;
 mod online;
+mod part;
 mod predict;
 mod reproduce;
+mod shards;
 pub(crate) mod transform;
 
 use crate::args::{CheckpointArgs, Cli, Command};
@@ -70,6 +73,8 @@ fn chosen(command: &Command, context: &Context) -> Result<Outcome> {
         Command::Embed(args) => embed::run(args, context),
         Command::Bicluster(args) => bicluster::run(args, context),
         Command::Fit(args) => fit::run(args, context),
+        Command::Part(args) => part::run(args, context),
+        Command::Merge(args) => merge::run(args, context),
         Command::Predict(args) => predict::run(args, context),
         Command::Links(args) => links::run(args, context),
         Command::Compare(args) => compare::run(args, context),

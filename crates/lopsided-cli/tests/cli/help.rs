@@ -110,6 +110,7 @@ pub(super) fn files(scratch: &Scratch) {
     write_graph(&scratch.path("data/cora"), 120);
     std::fs::create_dir_all(scratch.path("data/dna")).unwrap();
     scratch.write("data/dna/data.csv", classes(640, 5, Some("kind")));
+    scratch.array("prices.npy", "(50,)", (0..50).map(|i| f64::from(i * i % 13) + 0.5));
     // A matrix of NumPy's, written by the program itself.
     scratch.rough("embed users.csv --target none --kernel precomputed --rank 8 --rows-out ratings.npy");
 }

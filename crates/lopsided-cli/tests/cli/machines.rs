@@ -249,7 +249,8 @@ fn rows_in_passes_give_the_model_of_rows_in_memory() {
     assert!(steps["converged"] == true && number(&steps["params"], "steps") > 1.0, "{steps}");
     let held = scratch.json(&format!("fit krr waves.svm --approach ncr {options} --model m"));
     let score = |model: &str| number(&scratch.json(&format!("predict {model} waves.svm")), "rmse");
-    assert!((score("s") - score("m")).abs() < 1e-5 && score("s") < 0.2, "{} {}", score("s"), score("m"));
+    // Landmarks of sums by passes are drawn without knowing how many rows there are.
+    assert!(score("s") < 0.05 && score("m") < 0.05, "{} {}", score("s"), score("m"));
     assert!((score("g") - score("m")).abs() < 1e-4, "{} {}", score("g"), score("m"));
     assert_eq!(held["params"]["landmarks"], streamed["params"]["landmarks"]);
     refused(&scratch, "fit krr waves.svm --stream --landmarks 3001 --model x", &["`landmarks` is 3001", "3000"]);
@@ -261,7 +262,7 @@ fn rows_in_passes_give_the_model_of_rows_in_memory() {
     refused(&scratch, "fit krr waves.svm --stream --cv 3 --model x", &["`cv`", "--stream"]);
     scratch.write("w.txt", "1\n".repeat(3000));
     refused(&scratch, "fit krr waves.svm --stream --weights w.txt --model x", &["`weights` is given", "--stream"]);
-    refused(&scratch, "fit svm waves.svm --stream --model x", &["`stream` is given", "krr"]);
+    refused(&scratch, "fit nu-svm waves.svm --stream --model x", &["`stream` is given", "krr"]);
     refused(&scratch, "fit krr waves.svm --stream --sampler greedy --model x", &["`sampler` is greedy", "uniform"]);
     let tiny = "fit krr waves.svm --stream --landmarks 1000 --memory 10MB --model x";
     refused(&scratch, tiny, &["out of core", "fewer landmarks"]);
@@ -270,15 +271,9 @@ fn rows_in_passes_give_the_model_of_rows_in_memory() {
 #[test]
 fn arrays_are_read_in_passes() {
     let scratch = Scratch::new();
-    let array = |name: &str, shape: &str, values: Vec<f64>| {
-        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
-        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-        let data: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        scratch.write(name, [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), &data].concat());
-    };
-    array("x.npy", "(500, 2)", (0..500).flat_map(|i| [row(i).0, row(i).1]).collect());
-    array("y.npy", "(500,)", (0..500).map(|i| row(i).2).collect());
-    array("c.npy", "(500,)", (0..500).map(|i| f64::from(u8::from(row(i).2 > 1.0))).collect());
+    scratch.array("x.npy", "(500, 2)", (0..500).flat_map(|i| [row(i).0, row(i).1]));
+    scratch.array("y.npy", "(500,)", (0..500).map(|i| row(i).2));
+    scratch.array("c.npy", "(500,)", (0..500).map(|i| f64::from(u8::from(row(i).2 > 1.0))));
     let fit = scratch.json("fit krr x.npy --labels y.npy --stream --penalty 10 --landmarks 40 --model m");
     assert!(fit["n_train"] == 500 && fit["classes"].as_array().unwrap().is_empty(), "{fit}");
     let classes = scratch.json("fit krr x.npy --labels c.npy --stream --penalty 10 --landmarks 40 --model c");

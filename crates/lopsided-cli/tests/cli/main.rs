@@ -26,6 +26,7 @@ mod recipe;
 mod report;
 mod reproduce;
 mod resume;
+mod shards;
 mod stream;
 mod svm;
 mod tables;
@@ -93,6 +94,14 @@ impl Scratch {
         let out = self.ok(&format!("{words} --json"));
         assert_eq!(out.lines().count(), 1, "{out}");
         serde_json::from_str(&out).unwrap()
+    }
+
+    /// An array of NumPy's, of eight-byte floats.
+    fn array(&self, name: &str, shape: &str, values: impl Iterator<Item = f64>) -> PathBuf {
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        let data: Vec<u8> = values.flat_map(f64::to_le_bytes).collect();
+        self.write(name, [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), &data].concat())
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {

@@ -163,6 +163,34 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// Rows that are there twice.
+    #[error("rows {first} to {last} are in two of the parts")]
+    Twice {
+        /// The first row, counted from 0.
+        first: usize,
+        /// The last row.
+        last: usize,
+    },
+    /// Rows that are not there.
+    #[error("rows {first} to {last} of {rows} are in none of the parts")]
+    Absent {
+        /// The first row, counted from 0.
+        first: usize,
+        /// The last row.
+        last: usize,
+        /// Rows of the whole table.
+        rows: usize,
+    },
+    /// Parts of different work.
+    #[error("the parts do not belong together: {what} is {one} in one of them and {other} in another")]
+    Unlike {
+        /// In what they differ.
+        what: String,
+        /// What one part says.
+        one: String,
+        /// What another one says.
+        other: String,
+    },
     /// The work was cancelled through [`crate::Watch::cancel`].
     #[error("interrupted")]
     Interrupted,
@@ -177,6 +205,11 @@ impl Error {
     /// ```
     pub fn param(name: &str, value: impl ToString, allowed: impl Into<String>) -> Self {
         Error::Param { name: name.into(), value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// [`Error::Unlike`] from displayable parts.
+    pub fn unlike(what: impl Into<String>, one: impl ToString, other: impl ToString) -> Self {
+        Error::Unlike { what: what.into(), one: one.to_string(), other: other.to_string() }
     }
 
     /// [`Error::Shape`] from displayable parts.

@@ -10,6 +10,7 @@
 //! | [`walk`] | [`crate::GraphRule::walk`] | several steps of the walk on a graph |
 //! | [`io`] | [`io::read`], [`io::write_matrix`] | files in and out |
 //! | [`row_stream`] | [`row_stream::RowStream`] | matrices larger than memory, read in passes |
+//! | [`table_stream`] | [`table_stream::TableStream`] | the same with targets, in pieces that can be shared out |
 //! | [`archive`] | [`archive::Archive`] | saved models |
 //! | [`onnx`] | [`crate::estimators::onnx::export`] | models for other runtimes |
 //! | [`synth`] | [`synth::CyclicGraph`] | seeded examples with known answers |
@@ -39,5 +40,6 @@ pub mod row_stream;
 pub mod samples;
 pub(crate) mod state;
 pub mod synth;
+pub mod table_stream;
 mod undirected;
 pub mod walk;

@@ -682,6 +682,18 @@ impl<T: Scalar> SamplesRef<'_, T> {
     }
 }
 
+/// Rows with more than this share of their coordinates are handled as dense ones.
+const DENSE: f64 = 0.2;
+
+/// Sparse rows as they are handled fastest.
+pub(crate) fn as_samples<T: Scalar>(rows: CsrRef<'_, T>) -> Samples<T> {
+    let cells = (rows.nrows() * rows.ncols()) as f64;
+    if rows.nnz() as f64 > DENSE * cells {
+        return Samples::Dense(rows.to_owned().to_dense());
+    }
+    Samples::Sparse(rows.to_owned())
+}
+
 /// Whether the indices are 0, 1, … up to all of them.
 pub(crate) fn is_everything(picked: &[usize], size: usize) -> bool {
     picked.len() == size && picked.iter().enumerate().all(|(at, &i)| at == i)

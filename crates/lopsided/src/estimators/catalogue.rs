@@ -86,7 +86,7 @@ pub fn catalogue<T: Scalar>() -> Vec<Member<T>> {
         command: "fit",
         settings: with(&APPROXIMATION_SETTINGS),
         can: of_rows,
-        streams: false,
+        streams: true,
         nodes: Usual::COMPONENTS,
         build,
     };

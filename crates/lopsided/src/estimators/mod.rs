@@ -28,6 +28,7 @@ mod prepared;
 pub mod recipe;
 pub(crate) mod scoring;
 pub(crate) mod searched;
+pub mod shards;
 mod streamed;
 mod svd_predictor;
 
@@ -245,7 +246,7 @@ pub struct EstimatorEntry<T> {
     pub settings: &'static [&'static [Setting]],
     /// What its models can do, those with the right settings at least.
     pub can: Abilities,
-    /// Whether it can learn from a file in passes, without holding it ([`StreamedRidge`]).
+    /// Whether it can learn from a file in passes, without holding it ([`shards`]).
     pub streams: bool,
     /// Its kernel unless the user says otherwise.
     pub kernel: &'static str,

@@ -181,6 +181,13 @@ impl Preparation {
         Ok(Preparation { names, remarks: remarks(data, rows, &rules), rules, scale, impute })
     }
 
+    /// One that scales columns of numbers by offsets and factors that were found elsewhere.
+    pub(super) fn of_scaling(names: Option<Vec<String>>, scaling: Vec<(f64, f64)>, scale: Scale) -> Self {
+        let rule = |(offset, factor)| Rule::Number { offset, factor, fill: f64::NAN };
+        let rules = scaling.into_iter().map(rule).collect();
+        Preparation { names, rules, scale, impute: Impute::None, remarks: Vec::new() }
+    }
+
     /// The data with their row samples prepared: columns are found by their names where both have them, else by their places.
     ///
     /// # Errors
@@ -504,9 +511,12 @@ fn number_rule(present: &[f64], rows: usize, scale: Scale, impute: Impute) -> Ru
             (mean, (squares / rows.max(1) as f64).sqrt() * unit)
         }
     };
-    // What rounding leaves of a constant column is no width.
-    let varies = width > 16.0 * f64::EPSILON * start.abs();
-    Rule::Number { offset: start, factor: if varies { 1.0 / width } else { 1.0 }, fill }
+    Rule::Number { offset: start, factor: factor(start, width), fill }
+}
+
+/// What brings a column that begins at, or lies around, `start` to width 1. What rounding leaves of a constant column is no width.
+pub(super) fn factor(start: f64, width: f64) -> f64 {
+    if width > 16.0 * f64::EPSILON * start.abs() { 1.0 / width } else { 1.0 }
 }
 
 fn median(present: &[f64]) -> f64 {

@@ -124,7 +124,6 @@ fn refuse(args: &FitArgs, given: &Settings, member: &str) -> lopsided::Result<()
         ("cols", args.cols.is_some()),
         ("weights", args.weights.is_some()),
         ("features", args.features.features.is_some()),
-        ("stream", args.landmarks.stream),
     ];
     match meaningless.iter().find(|(_, given)| *given) {
         Some((name, _)) => {

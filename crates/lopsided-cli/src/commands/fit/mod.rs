@@ -8,6 +8,8 @@ mod page;
 mod streamed;
 mod summary;
 
+pub(super) use summary::word;
+
 use super::Outcome;
 use super::embed::summary::DryRun;
 use crate::args::FitArgs;
@@ -33,11 +35,11 @@ pub(crate) fn run(args: &FitArgs, context: &Context) -> Result<Outcome> {
 fn fit<T: Scalar>(args: &FitArgs, context: &Context) -> Result<Outcome> {
     let mut given = estimator::given(&args.given, context)?;
     let member = member::<T>(&args.estimator)?;
+    if args.landmarks.stream && member.streams {
+        return streamed::fit::<T>(given, args, context);
+    }
     if !member.can.predict {
         return components::fit(&member, given, args, context);
-    }
-    if args.landmarks.stream && member.streams {
-        return streamed::fit::<T>(&given, args, context);
     }
     landmarks::refuse(args)?;
     let usual = Usual::learning(recipe::entry::<T>(&args.estimator)?.kernel, false);

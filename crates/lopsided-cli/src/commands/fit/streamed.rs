@@ -1,9 +1,13 @@
-//! `fit krr --stream`: a file that is read in passes and never held.
+//! `fit --stream`: a table that is read in passes and never held.
+//!
+//! Sums over rows are made as `part` and `merge` make them, with one part for each pass. Ridge regression by conjugate gradients,
+//! which takes a pass for each step, is the machine of [`StreamedRidge`].
 
 use super::summary::Summary;
 use crate::args::FitArgs;
-use crate::commands::Outcome;
 use crate::commands::forecast::Forecast;
+use crate::commands::shards::Account;
+use crate::commands::{Outcome, shards};
 use crate::context::Context;
 use crate::labelled::as_asked;
 use crate::{input, output};
@@ -12,20 +16,54 @@ use lopsided::base::settings::Settings;
 use lopsided::data::io::classes_of;
 use lopsided::data::io::{StreamedTable, TargetColumn, is_npy, is_svmlight, stream_npy, stream_svmlight};
 use lopsided::estimators::recipe::{self, Usual};
+use lopsided::estimators::shards::fit as by_passes;
 use lopsided::estimators::{Gram, Model, StreamedRidge};
 use lopsided::operator::available_memory;
 use lopsided::{Error, Run, Samples, Scalar, Target};
 use std::path::Path;
 
-/// Fits ridge regression out of core.
-pub(super) fn fit<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
-    refuse(args, given)?;
+/// Up to this many landmarks the system of ridge regression is formed.
+const DIRECT: f64 = 4096.0;
+
+/// Fits out of core.
+pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
+    refuse(args)?;
     args.model.as_deref().filter(|_| !args.given.dry_run).map_or(Ok(()), output::check)?;
-    let solver = given.value("solver").map_or_else(|| "auto".into(), ToString::to_string);
-    let direct = direct(&solver)?;
+    if args.estimator == "krr" {
+        let solver = given.take("solver").map_or_else(|| "auto".into(), |solver| solver.to_string());
+        let many = given.get("landmarks").is_some_and(|landmarks| landmarks > DIRECT);
+        if direct(&solver)?.map_or(many, |direct| !direct) {
+            refuse_settings(&given)?;
+            return by_gradients::<T>(&given, args, context);
+        }
+    }
+    let job = shards::job::<T>(&args.estimator, given, args.task, context.run.seed)?;
+    context.line.stage("reading");
+    let labels = input::label_file(args.graph.labels.as_deref(), &args.graph.read);
+    let target = args.graph.read.target.as_deref().filter(|_| labels.is_none());
+    let inputs = std::slice::from_ref(&args.input);
+    let table = shards::open::<T>(inputs, labels.into_iter().collect(), target, &args.graph.read.drop, &context.run)?;
+    shards::check(&job, &table, &args.input, context)?;
+    if args.given.dry_run {
+        let n = table.facts.rows;
+        let seconds = context.seconds() + job.seconds(&table.facts, n);
+        Forecast::new(n as u64, job.bytes::<T>(&table.facts), seconds, Vec::new()).show("rows", context)?;
+        return Ok(Outcome::Done);
+    }
+    let learned = by_passes(&job, &table, &context.run)?;
+    context.run.watch.check()?;
+    if let Some(path) = &args.model {
+        learned.archive().save(path)?;
+    }
+    Account::of(&job, &learned, args.model.as_ref(), context).with_rate(&table.facts).show(context)?;
+    Ok(if learned.converged() { Outcome::Done } else { Outcome::NotConverged })
+}
+
+/// Ridge regression by conjugate gradients.
+fn by_gradients<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
     let gram = recipe::take_gram(&mut given.clone(), &Usual::learning("rbf", false))?;
     let Gram { kernel, gamma, gamma_factor, .. } = gram;
-    let mut machine = StreamedRidge { kernel, gamma, gamma_factor, direct, ..StreamedRidge::new("rbf") };
+    let mut machine = StreamedRidge { kernel, gamma, gamma_factor, direct: Some(false), ..StreamedRidge::new("rbf") };
     machine.penalty = given.positive("penalty", Some(machine.penalty))?;
     let StreamedTable { rows, target } = open::<T>(args, &context.run)?;
     let Some(target) = target else {
@@ -114,7 +152,7 @@ fn check_memory<T: Scalar>(
 }
 
 /// Says so where an option has no meaning out of core.
-fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
+fn refuse(args: &FitArgs) -> lopsided::Result<()> {
     let meaningless = [
         ("cv", args.cv.is_some()),
         ("cols", args.cols.is_some()),
@@ -122,18 +160,28 @@ fn refuse(args: &FitArgs, given: &Settings) -> lopsided::Result<()> {
         ("landmark-ids", args.landmarks.landmark_ids.is_some()),
         ("landmark-points", args.landmarks.landmark_points.is_some()),
         ("weights", args.weights.is_some()),
+        ("features", args.features.features.is_some()),
+        ("nodes", args.graph.nodes.is_some()),
+        ("categories", !args.graph.read.categories.is_empty()),
+        ("array", args.graph.read.array.is_some()),
         ("errors", args.landmarks.errors),
         ("report", args.report.is_some()),
     ];
-    if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
-        return Err(Error::param(name, "given", "left out with --stream"));
+    match meaningless.iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(Error::param(name, "given", "left out with --stream")),
+        None => Ok(()),
     }
+}
+
+/// The same for settings of conjugate gradients.
+fn refuse_settings(given: &Settings) -> lopsided::Result<()> {
     let only =
         [("approach", "ncr"), ("nystrom", "standard"), ("sampler", "uniform"), ("scale", "none"), ("impute", "none")];
     for (name, allowed) in only {
         if let Some(value) = given.value(name).filter(|value| value.to_string() != allowed) {
-            return Err(Error::param(name, value, format!("{allowed} with --stream")));
+            return Err(Error::param(name, value, format!("{allowed} with --solver cg")));
         }
     }
-    given.value("truncate").map_or(Ok(()), |value| Err(Error::param("truncate", value, "left out with --stream")))
+    let unknown = ["truncate", "piece"].iter().find_map(|name| Some((name, given.value(name)?)));
+    unknown.map_or(Ok(()), |(name, value)| Err(Error::param(name, value, "left out with --solver cg")))
 }

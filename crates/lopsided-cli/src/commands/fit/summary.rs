@@ -150,7 +150,7 @@ fn settings(params: &BTreeMap<String, String>) -> String {
     if each.is_empty() { "the given settings".into() } else { each.join(", ") }
 }
 
-pub(super) fn word(value: &Value) -> String {
+pub(crate) fn word(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => text::number(number.as_f64().unwrap_or_default()),
         Value::String(text) => text.clone(),

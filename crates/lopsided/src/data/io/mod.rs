@@ -37,7 +37,8 @@
 //! | a graph or a table of any format | [`read`], which gives [`Input`] |
 //! | features of the nodes of a graph | [`read_node_features`] |
 //! | labels or lists of ids beside the data | [`read_labels`] with [`classes_of`], [`read_ids`] |
-//! | a table larger than memory | [`stream_svmlight`], [`stream_npy`] |
+//! | a matrix larger than memory | [`stream_svmlight`], [`stream_npy`] |
+//! | a table larger than memory, with its targets, in one file or in many | [`stream_table`] |
 //! | trials of an online learner, as they arrive | [`TrialReader`] |
 //! | results out | [`write_matrix`], [`write_clusters`], [`predictions_csv`] |
 //!
@@ -66,6 +67,7 @@ mod source;
 mod svmlight;
 mod svmlight_stream;
 mod table;
+mod table_files;
 mod trials;
 mod write;
 
@@ -86,6 +88,7 @@ pub use node_features::read_node_features;
 pub use npy_stream::stream_npy;
 pub use predictions::predictions_csv;
 pub use svmlight_stream::{StreamedTable, stream_svmlight};
+pub use table_files::{StreamOptions, stream_table};
 pub use trials::{TrialReader, TrialRecord};
 pub use write::{write_clusters, write_matrix};
 

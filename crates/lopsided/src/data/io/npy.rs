@@ -152,6 +152,11 @@ impl Header {
         self.fortran
     }
 
+    /// Bytes of one number; `None` for what is no number, and for flags, which are classes by name.
+    pub(super) fn number_bytes(&self) -> Option<usize> {
+        Dtype::parse(&self.descr).filter(|_| !self.descr.ends_with("b1")).map(|dtype| dtype.size)
+    }
+
     /// The flat data in file order.
     pub(super) fn numbers<T: Scalar>(&self, reader: &mut dyn Read, name: &str) -> Result<Vec<T>> {
         let count = self.shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));

@@ -73,6 +73,14 @@ impl Source {
         }
     }
 
+    /// The plain file, if it is one.
+    pub(super) fn into_file(self) -> std::result::Result<File, Self> {
+        match self.body {
+            Body::File(file) => Ok(file),
+            body @ Body::Stream(_) => Err(Source { body, ..self }),
+        }
+    }
+
     /// The unpacked lines.
     pub(super) fn lines(self) -> Lines {
         let name = self.name.clone();

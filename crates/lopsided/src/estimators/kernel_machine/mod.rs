@@ -109,7 +109,7 @@ fn entry_of<T: Scalar>(
         about,
         settings,
         can: PROBABLE,
-        streams: false,
+        streams: name != "nu-svm",
         kernel: "rbf",
         penalties: [KERNEL_PENALTIES; 2],
         build,

@@ -142,6 +142,18 @@ pub struct KernelMachineModel<T> {
 }
 
 impl<T: Scalar> KernelMachineModel<T> {
+    /// One of functions of landmarks, one for each class, whose softmax gives probabilities or which stand against the rest.
+    pub(in crate::estimators) fn by_landmarks(
+        name: &str,
+        functions: KernelFunctions<T>,
+        (answer, report): (Answer, FitReport),
+        softmax: bool,
+    ) -> Self {
+        let output = if softmax { Output::Softmax } else { Output::one_vs_rest(answer.classes().len()) };
+        let functions = LandmarkFunctions { name: name.into(), functions, answer, report };
+        KernelMachineModel { functions: Functions::Landmarks(Box::new(functions)), output }
+    }
+
     /// The values of the functions themselves: a column for each pair of classes or each class.
     ///
     /// # Errors

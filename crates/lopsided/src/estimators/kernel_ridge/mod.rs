@@ -20,4 +20,4 @@ pub use model::KernelRidgeModel;
 pub use ridge::KernelRidge;
 pub(super) use ridge::entry;
 pub use streamed::StreamedRidge;
-pub(super) use systems::{Centred, solve_exact, solve_features};
+pub(super) use systems::{Centred, solve, solve_exact, solve_features};

@@ -16,8 +16,8 @@ use faer::Mat;
 pub struct KernelRidgeModel<T> {
     /// One function for each class, or the function.
     pub functions: KernelFunctions<T>,
-    pub(super) answer: Answer,
-    pub(super) report: FitReport,
+    pub(in crate::estimators) answer: Answer,
+    pub(in crate::estimators) report: FitReport,
 }
 
 impl<T: Scalar> KernelRidgeModel<T> {

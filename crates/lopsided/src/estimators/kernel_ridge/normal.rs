@@ -10,7 +10,7 @@ use crate::base::linalg;
 use crate::base::scalar::Scalar;
 use crate::base::watch::Watch;
 use crate::data::row_stream::RowStream;
-use crate::data::samples::{CsrRef, Samples, SamplesRef};
+use crate::data::samples::{SamplesRef, as_samples};
 use crate::data::state::put_matrix;
 use crate::kernel::Kernel;
 use crate::solvers::lowrank::{Anchors, KernelFunctions, LandmarkKernel, inverse_root};
@@ -19,8 +19,6 @@ use rayon::prelude::*;
 
 /// Rows handled as one piece.
 const TILE: usize = 256;
-/// Rows with more than this share of their coordinates are handled as dense ones.
-const DENSE: f64 = 0.2;
 
 /// (Aᵀ·K_mn·K_nm·A + λ₀I)·w = Aᵀ·K_mn·y, step 2 of [`StreamedRidge`].
 pub(super) struct Normal<'a, T> {
@@ -182,13 +180,4 @@ impl<'a, T: Scalar> Normal<'a, T> {
         };
         starts.par_iter().map(one).collect()
     }
-}
-
-/// Rows as they are handled fastest.
-pub(super) fn as_samples<T: Scalar>(rows: CsrRef<'_, T>) -> Samples<T> {
-    let cells = (rows.nrows() * rows.ncols()) as f64;
-    if rows.nnz() as f64 > DENSE * cells {
-        return Samples::Dense(rows.to_owned().to_dense());
-    }
-    Samples::Sparse(rows.to_owned())
 }

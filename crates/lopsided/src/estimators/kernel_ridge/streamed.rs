@@ -2,7 +2,7 @@
 
 use super::cg::Judged;
 use super::model::KernelRidgeModel;
-use super::normal::{Normal, as_samples};
+use super::normal::Normal;
 use super::systems::Centred;
 use crate::base::Run;
 use crate::base::checkpoint::Fingerprint;
@@ -12,7 +12,7 @@ use crate::base::scalar::Scalar;
 use crate::base::setters;
 use crate::data::dataset::Target;
 use crate::data::row_stream::RowStream;
-use crate::data::samples::{Csr, SamplesRef};
+use crate::data::samples::{Csr, SamplesRef, as_samples};
 use crate::data::state::put_samples;
 use crate::estimators::FitReport;
 use crate::estimators::scoring::Known;

@@ -1,5 +1,6 @@
 use crate::base::error::{Error, Result};
 use crate::base::scalar::Scalar;
+use crate::data::columns::Cells;
 use crate::data::io::source::Source;
 use crate::data::io::{Input, ReadOptions};
 use faer::MatRef;
@@ -23,6 +24,35 @@ pub(in crate::data::io) fn parquet_bytes<T: Scalar>(path: &Path, _: &[String], _
 
 pub(in crate::data::io) fn parquet_width(source: Source) -> Result<usize> {
     Err(refused(source.name()))
+}
+
+/// Nothing, in a build that reads no Parquet.
+pub(in crate::data::io) enum ParquetRows {}
+
+impl ParquetRows {
+    pub(in crate::data::io) fn open(path: &Path, _: &ReadOptions) -> Result<Self> {
+        Err(refused(&path.display().to_string()))
+    }
+
+    pub(in crate::data::io) fn count(&self) -> usize {
+        match *self {}
+    }
+
+    pub(in crate::data::io) fn names(&self) -> Vec<String> {
+        match *self {}
+    }
+
+    pub(in crate::data::io) fn targets(&self) -> Vec<String> {
+        match *self {}
+    }
+
+    pub(in crate::data::io) fn skip(&mut self, _: usize) -> Result<()> {
+        match *self {}
+    }
+
+    pub(in crate::data::io) fn next<T: Scalar>(&mut self, _: usize) -> Result<(usize, Vec<T>, Vec<Cells>)> {
+        match *self {}
+    }
 }
 
 fn refused(name: &str) -> Error {

@@ -6,6 +6,6 @@ mod disabled;
 mod enabled;
 
 #[cfg(not(feature = "arrow"))]
-pub(super) use disabled::{parquet_bytes, parquet_width, read_arrow, read_parquet, read_parquet_labels};
+pub(super) use disabled::{ParquetRows, parquet_bytes, parquet_width, read_arrow, read_parquet, read_parquet_labels};
 #[cfg(feature = "arrow")]
-pub(super) use enabled::{parquet_bytes, parquet_width, read_arrow, read_parquet, read_parquet_labels};
+pub(super) use enabled::{ParquetRows, parquet_bytes, parquet_width, read_arrow, read_parquet, read_parquet_labels};

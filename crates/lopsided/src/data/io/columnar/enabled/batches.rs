@@ -64,7 +64,7 @@ pub(super) fn broken(name: &str, error: &impl ToString) -> Error {
 }
 
 /// Two columns of link names, and a third only if it is called `weight`.
-fn is_graph(names: &[String]) -> bool {
+pub(super) fn is_graph(names: &[String]) -> bool {
     match names {
         [source, target] => are_link_names(source, target),
         [source, target, weight] => are_link_names(source, target) && weight.eq_ignore_ascii_case("weight"),

@@ -40,10 +40,10 @@ pub(in crate::data::io) fn read_parquet_labels(source: Source) -> Result<Vec<(St
 }
 
 /// The rows of a file, some at a time.
-struct Batches {
-    name: String,
+pub(super) struct Batches {
+    pub(super) name: String,
     file: Box<dyn FileReader>,
-    schema: Arc<Schema>,
+    pub(super) schema: Arc<Schema>,
     /// Row group that comes next.
     group: usize,
     /// Rows of the present one that are still to be read.
@@ -52,7 +52,7 @@ struct Batches {
 }
 
 impl Batches {
-    fn open(source: Source) -> Result<Self> {
+    pub(super) fn open(source: Source) -> Result<Self> {
         let name = source.name().to_owned();
         let file = match source.seekable()? {
             Seekable::File(file) => {
@@ -89,8 +89,30 @@ impl Batches {
         Ok(self.left > 0)
     }
 
-    fn batch(&mut self) -> Result<RecordBatch> {
-        let rows = self.left.min(ROWS_AT_ONCE);
+    /// Rows of the whole file.
+    pub(super) fn rows(&self) -> usize {
+        usize::try_from(self.file.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// Passes over the next rows, over whole groups of them without reading; how many are left to pass over within a group.
+    pub(super) fn skip_groups(&mut self, mut rows: usize) -> usize {
+        while self.left == 0 && self.group < self.file.num_row_groups() {
+            let here = usize::try_from(self.file.metadata().row_group(self.group).num_rows()).unwrap_or(0);
+            if here > rows {
+                break;
+            }
+            (rows, self.group) = (rows - here, self.group + 1);
+        }
+        rows
+    }
+
+    /// At most so many of the next rows; `None` at the end.
+    pub(super) fn next_rows(&mut self, most: usize) -> Result<Option<RecordBatch>> {
+        if self.advance()? { self.batch(most).map(Some) } else { Ok(None) }
+    }
+
+    fn batch(&mut self, most: usize) -> Result<RecordBatch> {
+        let rows = self.left.min(most);
         let (name, schema) = (&self.name, &self.schema);
         let kinds = schema.fields().iter().map(|field| field.data_type());
         let arrays = self.columns.iter_mut().zip(kinds).map(|(column, kind)| array(name, column, kind, rows));
@@ -110,7 +132,7 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.advance() {
-            Ok(true) => Some(self.batch()),
+            Ok(true) => Some(self.batch(ROWS_AT_ONCE)),
             Ok(false) => None,
             Err(error) => Some(Err(error)),
         }
