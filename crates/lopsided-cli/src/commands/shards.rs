@@ -75,7 +75,7 @@ pub(super) struct Account {
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_per_second: Option<f64>,
     converged: bool,
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
     precision: &'static str,
     model: Option<PathBuf>,
     seconds: f64,
@@ -136,7 +136,7 @@ impl Account {
         context.say(self, &self.lines())
     }
 
-    fn lines(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let params: Vec<String> =
             self.params.iter().map(|(name, value)| format!("{name} {}", super::fit::word(value))).collect();
         let what = match (&self.variances, self.classes.len()) {

@@ -71,6 +71,21 @@ fn a_streamed_embedding_has_a_page() {
 }
 
 #[test]
+fn streamed_fits_have_a_page() {
+    let scratch = Scratch::new();
+    scratch.write("a.svm", sparse_table(120));
+    for (words, parts) in [
+        ("fit krr a.svm --stream --landmarks 20 --penalty 1", ["Who is taken for whom", "Model of a.svm"]),
+        ("fit krr a.svm --stream --landmarks 20 --penalty 1 --solver cg", ["predicts 2 classes", "Model of a.svm"]),
+        ("fit kpca a.svm --stream --landmarks 20 --rank 3", ["Variance of each component", "Components of a.svm"]),
+    ] {
+        scratch.rough(&format!("{words} --report page.html"));
+        let page = text(&scratch.bytes("page.html"));
+        parts.iter().for_each(|part| assert!(page.contains(part), "{words}: {part}"));
+    }
+}
+
+#[test]
 fn the_default_kernel_says_that_its_row_sums_are_estimates() {
     let scratch = Scratch::new();
     scratch.write("a.svm", sparse_table(120));

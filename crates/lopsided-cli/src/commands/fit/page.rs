@@ -6,8 +6,8 @@ use crate::page;
 use anyhow::Result;
 use lopsided::estimators::{Model, recipe};
 use lopsided::pages::{self, Judged, Truth};
-use lopsided::report::Account;
-use lopsided::{Dataset, Mat, MatRef, Scalar, Target};
+use lopsided::report::{Account, Page};
+use lopsided::{Dataset, Mat, MatRef, Run, Scalar, Target};
 use std::path::Path;
 
 /// What was tried and chosen, the embedding that is predicted from, and predictions of training samples.
@@ -23,21 +23,30 @@ pub(super) fn write<T: Scalar>(
     if let Some(tuning) = &summary.cv {
         drawn = pages::tuning(drawn, tuning);
     }
-    if let Some(target) = &training.y {
-        let probabilities = if model.has_probabilities() { model.probabilities(training, &context.run)? } else { None };
-        let judged = Judged {
-            what: "training samples, which the model has seen: others are harder",
-            classes: model.answer().classes(),
-            truth: truth(target, model.answer().classes()),
-            decision,
-            probabilities: probabilities.as_ref().map(Mat::as_ref),
-        };
-        drawn = judged.on(drawn);
-    }
+    let drawn = with_predictions(drawn, model, (training, decision), &context.run)?;
     let recipe = serde_json::to_string(&recipe::of_archive(&model.archive())?).ok();
     let chosen = summary.chosen.iter().map(|why| ("choice".to_string(), why.clone())).collect();
     let account = Account { recipe, chosen, ..page::account(context, &summary.warnings, &summary.lines()) };
     Ok(page::write(path, &drawn.account(&account))?)
+}
+
+/// The page with predictions of training samples beside the truth.
+pub(super) fn with_predictions<T: Scalar>(
+    page: Page,
+    model: &dyn Model<T>,
+    (training, decision): (&Dataset<T>, MatRef<'_, f64>),
+    run: &Run,
+) -> lopsided::Result<Page> {
+    let Some(target) = &training.y else { return Ok(page) };
+    let probabilities = if model.has_probabilities() { model.probabilities(training, run)? } else { None };
+    let judged = Judged {
+        what: "training samples, which the model has seen: others are harder",
+        classes: model.answer().classes(),
+        truth: truth(target, model.answer().classes()),
+        decision,
+        probabilities: probabilities.as_ref().map(Mat::as_ref),
+    };
+    Ok(judged.on(page))
 }
 
 /// The target with the classes in the order of the model; others are beyond its names.

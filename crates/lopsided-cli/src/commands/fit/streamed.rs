@@ -3,6 +3,7 @@
 //! Sums over rows are made as `part` and `merge` make them, with one part for each pass. Ridge regression by conjugate gradients,
 //! which takes a pass for each step, is the machine of [`StreamedRidge`].
 
+use super::page::with_predictions;
 use super::summary::Summary;
 use crate::args::FitArgs;
 use crate::commands::forecast::Forecast;
@@ -10,25 +11,31 @@ use crate::commands::shards::Account;
 use crate::commands::{Outcome, shards};
 use crate::context::Context;
 use crate::labelled::as_asked;
-use crate::{input, output};
+use crate::{input, output, page};
 use anyhow::Result;
 use lopsided::base::settings::Settings;
 use lopsided::data::io::classes_of;
 use lopsided::data::io::{StreamedTable, TargetColumn, is_npy, is_svmlight, stream_npy, stream_svmlight};
+use lopsided::data::table_stream::TableStream;
 use lopsided::estimators::recipe::{self, Usual};
 use lopsided::estimators::shards::fit as by_passes;
-use lopsided::estimators::{Gram, Model, StreamedRidge};
+use lopsided::estimators::{Fitted, Gram, Model, StreamedRidge};
 use lopsided::operator::available_memory;
-use lopsided::{Error, Run, Samples, Scalar, Target};
+use lopsided::report::Page;
+use lopsided::{Dataset, Error, Run, Samples, Scalar, Target, pages};
 use std::path::Path;
 
+/// Rows whose predictions a page shows.
+const SHOWN: usize = 1000;
 /// Up to this many landmarks the system of ridge regression is formed.
 const DIRECT: f64 = 4096.0;
 
 /// Fits out of core.
 pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Context) -> Result<Outcome> {
     refuse(args)?;
-    args.model.as_deref().filter(|_| !args.given.dry_run).map_or(Ok(()), output::check)?;
+    for path in [&args.model, &args.report].into_iter().flatten().filter(|_| !args.given.dry_run) {
+        output::check(path)?;
+    }
     if args.estimator == "krr" {
         let solver = given.take("solver").map_or_else(|| "auto".into(), |solver| solver.to_string());
         let many = given.get("landmarks").is_some_and(|landmarks| landmarks > DIRECT);
@@ -55,8 +62,31 @@ pub(super) fn fit<T: Scalar>(mut given: Settings, args: &FitArgs, context: &Cont
     if let Some(path) = &args.model {
         learned.archive().save(path)?;
     }
-    Account::of(&job, &learned, args.model.as_ref(), context).with_rate(&table.facts).show(context)?;
+    let account = Account::of(&job, &learned, args.model.as_ref(), context).with_rate(&table.facts);
+    if let Some(path) = &args.report {
+        let page = drawn(&learned.fitted, &table, &page::name(&args.input), &context.run)?;
+        page::write(path, &page.account(&page::account(context, &account.warnings, &account.lines())))?;
+    }
+    account.show(context)?;
     Ok(if learned.converged() { Outcome::Done } else { Outcome::NotConverged })
+}
+
+/// What was learned, with predictions of the first rows.
+fn drawn<T: Scalar>(fitted: &Fitted<T>, table: &TableStream<T>, name: &str, run: &Run) -> Result<Page> {
+    let model = match fitted {
+        Fitted::Predictor(model) => &**model,
+        Fitted::Components(model) => return Ok(pages::components(&model.variances, model.n_train, name)),
+        other => return Ok(pages::fitted(other, name, run)?),
+    };
+    let mut first = None;
+    table.for_each_piece(0..table.facts.rows.min(SHOWN), SHOWN, "drawing", &run.watch, |_, x, y| {
+        first = Some(Dataset { y, ..Dataset::new(x) });
+        Ok(())
+    })?;
+    let page = pages::predictor(model, name, run)?;
+    let Some(rows) = first else { return Ok(page) };
+    let decision = model.decision(&rows, run)?;
+    Ok(with_predictions(page, model, (&rows, decision.as_ref()), run)?)
 }
 
 /// Ridge regression by conjugate gradients.
@@ -91,7 +121,12 @@ fn by_gradients<T: Scalar>(given: &Settings, args: &FitArgs, context: &Context) 
         archive.save(path)?;
     }
     let notes = vec![format!("passes over the file: {}", rows.passes())];
-    Summary::of::<T>(args, &model, None, notes).show(context)?;
+    let mut summary = Summary::of::<T>(args, &model, None, notes);
+    if let Some(path) = &args.report {
+        let page = pages::predictor(&model, &page::name(&args.input), &context.run)?;
+        page::write(path, &page.account(&page::account(context, &summary.warnings, &summary.lines())))?;
+    }
+    summary.show(context)?;
     Ok(if model.report().converged { Outcome::Done } else { Outcome::NotConverged })
 }
 
@@ -165,7 +200,6 @@ fn refuse(args: &FitArgs) -> lopsided::Result<()> {
         ("categories", !args.graph.read.categories.is_empty()),
         ("array", args.graph.read.array.is_some()),
         ("errors", args.landmarks.errors),
-        ("report", args.report.is_some()),
     ];
     match meaningless.iter().find(|(_, given)| *given) {
         Some((name, _)) => Err(Error::param(name, "given", "left out with --stream")),
