@@ -160,7 +160,7 @@ fn open<T: Scalar>((inputs, labels, target): Files, run: &Run) -> Result<TableSt
 /// Parts of the same pass as one.
 #[pyfunction]
 #[pyo3(signature = (parts, threads = 0))]
-pub(crate) fn shards_merge<'py>(py: Python<'py>, parts: Vec<Vec<u8>>, threads: usize) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn shards_merge(py: Python<'_>, parts: Vec<Vec<u8>>, threads: usize) -> PyResult<Bound<'_, PyBytes>> {
     let first = parts.first().cloned().unwrap_or_default();
     let found =
         in_precision_of!(py, first, PART, run, threads, T => |_: &[u8], _: &Run| merged::<T>(&parts)?.to_bytes())?;
@@ -177,7 +177,7 @@ fn merged<T: Scalar>(parts: &[Vec<u8>]) -> Result<Part<T>> {
 /// What follows from all parts of a pass: a state or a model.
 #[pyfunction]
 #[pyo3(signature = (parts, threads = 0))]
-pub(crate) fn shards_finish<'py>(py: Python<'py>, parts: Vec<Vec<u8>>, threads: usize) -> PyResult<Next<'py>> {
+pub(crate) fn shards_finish(py: Python<'_>, parts: Vec<Vec<u8>>, threads: usize) -> PyResult<Next<'_>> {
     let first = parts.first().cloned().unwrap_or_default();
     let (state, model) = in_precision_of!(py, first, PART, run, threads, T => |_: &[u8], run: &Run| {
         Ok(match merged::<T>(&parts)?.finish(run)? {
