@@ -103,7 +103,7 @@ class Estimator(Parameters, Tags, Callbacks):
 
         return re.sub(r"((?:smaller|larger) )?`([\w-]+)`", said, sentence)
 
-    def _placed(self, given: Given) -> Given:
+    def _on_device(self, given: Given) -> Given:
         """The same with where products are computed, as the parameters `device` and `precision` say, where there are any."""
         device, precision = (getattr(self, name, None) for name in ("device", "precision"))
         return replace(given, device=None if device is None else str(device), fast=precision == "fast")
@@ -111,7 +111,7 @@ class Estimator(Parameters, Tags, Callbacks):
     def _fit_core(self, given: Given) -> dict[str, Any]:
         """Fits, keeps the model, warns; the report of the fit."""
         settings, seed = self._settings(given.links is not None), seed_of(getattr(self, "random_state", None))
-        given = self._placed(given)
+        given = self._on_device(given)
         if self._only_plans:
             raise _Planned(json.loads(_core.plan(self._core_name, recipe(settings), given, seed)))
         return self._learned(lambda listener: _core.fit(self._core_name, recipe(settings), given, seed, listener))

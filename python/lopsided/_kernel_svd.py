@@ -132,7 +132,7 @@ class KernelSVD(Embedding):
         self._fitted()
         parts = []
         if self.side != "columns":
-            parts.append(self._model.transform(self._placed(self._new(X.rows if isinstance(X, KernelMatrix) else X))))
+            parts.append(self._model.transform(self._on_device(self._new(X.rows if isinstance(X, KernelMatrix) else X))))
         if self.side != "rows":
             if self._takes_values and not callable(self.kernel) and not isinstance(X, KernelMatrix):
                 raise ValueError(f"`side` is {self.side!r}, so X must be a KernelMatrix, which has the columns as well")
@@ -152,4 +152,4 @@ class KernelSVD(Embedding):
             parts = np.ascontiguousarray(kernel_matrix(self.kernel, self._rows, Z).T)
         else:
             parts = cast(samples(Z, "Z")[0], np.float32 if model.single else np.float64)
-        return model.transform(self._placed(Given(single=model.single, x=parts)), columns=True)
+        return model.transform(self._on_device(Given(single=model.single, x=parts)), columns=True)
