@@ -88,8 +88,9 @@ clippy: tools
 	else echo "clippy is not installed: skipped"; fi
 
 unit: tools
-	$(CARGO) test --workspace --locked $(if $(LOPSIDED_DATA),-- --include-ignored)
+	$(CARGO) test --workspace --locked $(if $(LOPSIDED_DATA),-- --include-ignored $(if $(LOPSIDED_CARD),,--skip on_a_card))
 	@if [ -z "$$LOPSIDED_DATA" ]; then echo "real-data tests: ignored, LOPSIDED_DATA is not set"; fi
+	@if [ -z "$$LOPSIDED_CARD" ]; then echo "tests on an NVIDIA card: skipped, LOPSIDED_CARD is not set"; fi
 
 # The Python package in a fresh environment, from the extension module that `unit` has built or would build.
 venv: tools

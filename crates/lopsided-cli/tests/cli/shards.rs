@@ -47,7 +47,7 @@ fn by_shards(scratch: &Scratch, words: &str, count: usize, model: &str) -> usize
         match merged.status.code() {
             Some(0) => return pass + 1,
             Some(1) => {
-                assert!(text(&merged.stdout).contains(&format!("pass {}", pass + 2)), "{}", text(&merged.stdout))
+                assert!(text(&merged.stdout).contains(&format!("pass {}", pass + 2)), "{}", text(&merged.stdout));
             }
             _ => panic!("{words}: {}", text(&merged.stderr)),
         }
