@@ -79,7 +79,7 @@ fn streamed_fits_have_a_page() {
         ("fit krr a.svm --stream --landmarks 20 --penalty 1 --solver cg", ["predicts 2 classes", "Model of a.svm"]),
         ("fit kpca a.svm --stream --landmarks 20 --rank 3", ["Variance of each component", "Components of a.svm"]),
     ] {
-        scratch.rough(&format!("{words} --report page.html"));
+        scratch.rough(&format!("{words} --model m --report page.html"));
         let page = text(&scratch.bytes("page.html"));
         parts.iter().for_each(|part| assert!(page.contains(part), "{words}: {part}"));
     }

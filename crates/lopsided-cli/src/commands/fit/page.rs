@@ -51,9 +51,14 @@ pub(super) fn with_predictions<T: Scalar>(
 
 /// The target with the classes in the order of the model; others are beyond its names.
 pub(in crate::commands) fn truth(target: &Target, classes: &[String]) -> Truth {
+    let place = |name: &String| classes.iter().position(|known| known == name).unwrap_or(classes.len()) as u32;
     match target {
+        // Numbers of a stream, which were learned as classes.
+        Target::Values(values) if !classes.is_empty() => {
+            let known = |value: &f64| (!value.is_nan()).then(|| place(&(value + 0.0).to_string()));
+            Truth::Classes(values.iter().map(known).collect())
+        }
         Target::Classes { names, codes } => {
-            let place = |name: &String| classes.iter().position(|known| known == name).unwrap_or(classes.len()) as u32;
             let places: Vec<u32> = names.iter().map(place).collect();
             Truth::Classes(codes.iter().map(|code| code.map(|code| places[code as usize])).collect())
         }
