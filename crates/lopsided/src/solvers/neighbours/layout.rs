@@ -160,18 +160,26 @@ impl WithSimd for Push<'_> {
         reason = "only code inside of the dispatched function is compiled for its vector unit"
     )]
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
+        let one = simd.splat_f32s(1.0);
+        let (xs, ys) = (S::as_simd_f32s(self.xs).0, S::as_simd_f32s(self.ys).0);
         for (force, own) in self.out.iter_mut().zip(self.places) {
-            let (mut sums, mut right, mut up) = ([0.0f32; LANES], [0.0f32; LANES], [0.0f32; LANES]);
-            for (xs, ys) in self.xs.chunks_exact(LANES).zip(self.ys.chunks_exact(LANES)) {
-                for k in 0..LANES {
-                    let (dx, dy) = (own[0] - xs[k], own[1] - ys[k]);
-                    let q = 1.0 / (1.0 + dx * dx + dy * dy);
-                    sums[k] += q;
-                    right[k] += q * q * dx;
-                    up[k] += q * q * dy;
+            let (x, y) = (simd.splat_f32s(own[0]), simd.splat_f32s(own[1]));
+            let mut all = [[0.0f32; LANES]; 3];
+            let [sums, right, up] = all.each_mut().map(|lanes| S::as_mut_simd_f32s(lanes).0);
+            let registers = sums.len();
+            for (xs, ys) in xs.chunks_exact(registers).zip(ys.chunks_exact(registers)) {
+                for k in 0..registers {
+                    let (dx, dy) = (simd.sub_f32s(x, xs[k]), simd.sub_f32s(y, ys[k]));
+                    let (across, along) = (simd.mul_f32s(dx, dx), simd.mul_f32s(dy, dy));
+                    let q = simd.div_f32s(one, simd.add_f32s(simd.add_f32s(one, across), along));
+                    let square = simd.mul_f32s(q, q);
+                    sums[k] = simd.add_f32s(sums[k], q);
+                    right[k] = simd.add_f32s(right[k], simd.mul_f32s(square, dx));
+                    up[k] = simd.add_f32s(up[k], simd.mul_f32s(square, dy));
                 }
             }
+            let [sums, right, up] = &all;
             force.sum = sums.iter().sum();
             force.push = [right.iter().sum(), up.iter().sum()];
         }
