@@ -176,7 +176,7 @@ impl Symmetrize {
 /// products with K alone, where these suffice (see [`Route`]). Stacking solves ten systems of 9n/10 samples, beyond 5000 samples
 /// all of them with the same products, unless K is sparse.
 /// [`Penalty::Auto`] tries at most eight penalties on held-out parts, with one decomposition for all parts of up to 1000 rows of a
-/// table, with one path of penalties for each part otherwise, and on half of the rows of a longer table, 600 at least and 2000 at most.
+/// table, with one path of penalties for each part otherwise, and on 2000 rows of a longer table.
 ///
 /// ```
 /// use lopsided::estimators::{AskLs, Model};

@@ -41,15 +41,8 @@ const WALK: f64 = 1.0;
 /// Up to so many training samples every part of them is held out once, beyond it only some parts are.
 const FEW: usize = 1000;
 const PARTS: usize = 3;
-/// Of more rows of a table half are searched on, at least and at most so many; a graph keeps all its nodes, but its penalties
-/// stay definite.
-const SOME: usize = 600;
+/// Of more rows of a table so many are searched on; a graph keeps all its nodes, but its penalties stay definite.
 const MANY: usize = 2000;
-
-/// Rows of a table that are searched on: the search should cost no more than a few fits.
-fn searched(rows: usize) -> usize {
-    rows.min((rows / 2).clamp(SOME, MANY))
-}
 
 /// Seconds for all penalties of one part with so many samples to learn from, of one core: about a complete decomposition, or
 /// factors for each penalty of a symmetric K that is too large for it.
@@ -60,9 +53,9 @@ pub(super) fn path_seconds(samples: f64, symmetric: bool) -> f64 {
 
 /// Seconds of the search for a penalty, of one core.
 pub(super) fn seconds(samples: usize, graph: bool) -> f64 {
-    let rows = if graph { samples } else { searched(samples) };
-    let parts = if rows <= FEW { FOLDS } else { PARTS };
-    parts as f64 * path_seconds(rows as f64 * (FOLDS - 1) as f64 / FOLDS as f64, false)
+    let parts = if samples <= FEW { FOLDS } else { PARTS };
+    let searched = if graph { samples } else { samples.min(MANY) };
+    parts as f64 * path_seconds(searched as f64 * (FOLDS - 1) as f64 / FOLDS as f64, false)
 }
 
 /// Weight of the errors against the size of the weights.
@@ -221,8 +214,8 @@ fn is_hopeful(tested: &[(Candidate, f64)]) -> bool {
     largest.is_none_or(|(_, loss)| *loss <= (1.0 + HOPELESS) * least)
 }
 
-/// The held-out loss of every candidate: on all nodes of a graph, on some rows of a table, whose block of K is then held in memory,
-/// since hundreds of products with it follow.
+/// The held-out loss of every candidate: on all nodes of a graph, on at most 2000 rows of a table, whose block of K is then held in
+/// memory, since hundreds of products with it follow.
 fn tested(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, run: &Run) -> Result<Vec<(Candidate, f64)>> {
     let target = target.map(|t| t.rows(task.train));
     if task.k.access() == Access::Products {
@@ -230,8 +223,8 @@ fn tested(machine: &AskLs, task: &Task<'_>, target: Option<&Target>, run: &Run) 
     }
     let n = task.train.len();
     let mut rows: Vec<usize> = (0..n).collect();
-    if searched(n) < n {
-        rows = random::subset(n, searched(n), &mut random::generator(run.seed, Purpose::AskLsSample));
+    if n > MANY {
+        rows = random::subset(n, MANY, &mut random::generator(run.seed, Purpose::AskLsSample));
         rows.sort_unstable();
     }
     let nodes = task.nodes(&rows);
@@ -402,12 +395,6 @@ mod tests {
                 assert!(near(&one.source, &other.source) && near(&one.target, &other.target), "candidate {at}");
             }
         }
-    }
-
-    #[test]
-    fn half_of_a_long_table_is_searched_on() {
-        let rows = [30, SOME, SOME + 1, 768, 2 * SOME + 2, 2 * MANY - 2, 2 * MANY, 50_000];
-        assert_eq!(rows.map(searched), [30, SOME, SOME, SOME, SOME + 1, MANY - 1, MANY, MANY]);
     }
 
     #[test]
