@@ -329,7 +329,9 @@ def guide(part, program, rng, _):
         (folder / path).write_text(text)
 
     for path in ("edges.csv", "other-edges.csv"):
-        (folder / path).write_text("source,target\n" + "".join(f"{rng.randrange(n)},{rng.randrange(n)}\n" for _ in range(4 * n)))
+        # Every node has a link, so that the classes of all fit both.
+        ring = "".join(f"{i},{(i + 1) % n}\n" for i in range(n))
+        (folder / path).write_text("source,target\n" + ring + "".join(f"{rng.randrange(n)},{rng.randrange(n)}\n" for _ in range(3 * n)))
     (folder / "new-edges.csv").write_text("source,target\nnew,1\nnew,5\n2,new\n")
     (folder / "classes.csv").write_text("id,label\n" + "".join(f"{i},{'abc'[i % 3]}\n" for i in range(n)))
     (folder / "people.csv").write_text("id,group,age\n" + "".join(f"{i},{i % 3},{i * 7 % 11}\n" for i in range(n)))
